@@ -1,0 +1,60 @@
+# make demo    install what is missing, build, and see it work
+# make test    install what is missing, build, and run every test (plain, then under ASan and UBSan)
+# make build   leaves the program at build/demix
+# make bench   speed beside NumPy; make lint, make coverage for those who change the code
+JOBS ?= $(shell nproc)
+
+.PHONY: demo test build install bench lint format coverage asan tsan clean
+
+build: build/.configured
+	cmake --build build -j $(JOBS) --target demix-program
+
+demo: build
+	build/demix demo -o demo
+
+test: build/.configured
+	cmake --build build -j $(JOBS)
+	ctest --test-dir build -j $(JOBS) --output-on-failure
+	$(MAKE) asan
+
+# Presets other than release: make asan, make tsan build and test under them.
+asan tsan: scripts/.installed
+	cmake --preset $@ > /dev/null
+	cmake --build build-$@ -j $(JOBS) --target demix_tests demix-program
+	ctest --test-dir build-$@ -j $(JOBS) --output-on-failure -LE release-only
+
+coverage: scripts/.installed
+	scripts/install-deps gcovr
+	cmake --preset coverage > /dev/null
+	cmake --build build-coverage -j $(JOBS)
+	ctest --test-dir build-coverage -j $(JOBS) --output-on-failure
+	gcovr --root . --filter src/ --filter include/ --filter cli/ build-coverage
+
+install: build/.configured
+	cmake --build build -j $(JOBS)
+	cmake --install build
+
+bench: scripts/.installed
+	scripts/install-deps libbenchmark-dev python3-numpy libopenblas0-pthread
+	cmake --preset bench > /dev/null
+	cmake --build build-bench -j $(JOBS)
+	bench/compare-step build-bench/bench/step_time
+
+lint: build/.configured
+	scripts/install-deps clang-format clang-tidy
+	git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+	git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet
+
+format:
+	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
+
+build/.configured: scripts/.installed CMakePresets.json
+	cmake --preset release
+	touch $@
+
+scripts/.installed: scripts/install-deps
+	scripts/install-deps
+	touch $@
+
+clean:
+	rm -rf build build-* scripts/.installed demo

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "console.hpp"
+#include "demix/io.hpp"
+#include "demix/metrics.hpp"
+
+namespace demix::cli {
+namespace {
+
+struct Options {
+  std::string truth;
+  std::string estimate;
+  std::string mixing;
+  std::string model;
+  bool raw = false;
+  bool json = false;
+};
+
+Matrix<double> gain(const Options& o) {
+  const Matrix<double> A = io::read_signals(o.mixing).data.transpose();
+  const Model model = io::load_model(o.model);
+  if (A.rows() != model.channels()) {
+    throw Failure(fmt::format("{}: {} channels, but the model {} has {}", o.mixing, A.rows(), o.model, model.channels()));
+  }
+  return model.unmixing * A;
+}
+
+void require_finite_file(const Matrix<double>& data, const std::string& file) {
+  if (!data.allFinite()) throw Failure(fmt::format("{}: holds NaN or Inf; nothing to score", file));
+}
+
+void run(const Options& o) {
+  Matrix<double> S = io::read_signals(o.truth).data;
+  Matrix<double> Y = io::read_signals(o.estimate).data;
+  require_finite_file(S, o.truth);
+  require_finite_file(Y, o.estimate);
+  if (S.rows() != Y.rows() || S.cols() != Y.cols()) {
+    throw Failure(fmt::format("{} holds {} samples x {} channels, {} holds {} x {}; they must be alike", o.truth, S.cols(),
+                              S.rows(), o.estimate, Y.cols(), Y.rows()));
+  }
+  if (!o.raw) {
+    S = standardized(S);
+    Y = standardized(Y);
+  }
+  RunningMse running(S.rows());
+  running.add(Frames<double>(S), Frames<double>(Y));
+  const Vector<double> error = running.mse_per_source();
+  const Matching matching = running.matching();
+  const BssEval eval = bss_eval(S, Y);
+  nlohmann::ordered_json json = {{"mse", error.mean()}, {"sources", nlohmann::ordered_json::array()}};
+  for (Index i = 0; i < S.rows(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    json["sources"].push_back({{"source", i + 1},
+                               {"output", matching.output[k] + 1},
+                               {"sign", matching.sign[k]},
+                               {"mse", error(i)},
+                               {"sdr", eval.sdr(i)},
+                               {"sir", eval.sir(i)},
+                               {"sar", eval.sar(i)}});
+  }
+  if (!o.mixing.empty()) {
+    const Matrix<double> P = gain(o);
+    if (P.rows() != P.cols()) throw Failure(fmt::format("{}: not as many sources as components", o.mixing));
+    json["amari"] = amari_index(P);
+    json["md"] = md_index(P);
+  }
+  if (o.json) {
+    fmt::print("{}\n", json.dump(1));
+    return;
+  }
+  fmt::print("{:<8}{:>8}{:>12}{:>10}{:>10}{:>10}\n", "source", "output", "MSE", "SDR dB", "SIR dB", "SAR dB");
+  for (Index i = 0; i < S.rows(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    fmt::print("{:<8}{:>8}{:>12.3e}{:>10.1f}{:>10.1f}{:>10.1f}\n", i + 1,
+               fmt::format("{}{}", matching.sign[k] < 0 ? "-" : "+", matching.output[k] + 1), error(i), eval.sdr(i),
+               eval.sir(i), eval.sar(i));
+  }
+  fmt::print("{:<8}{:>8}{:>12.3e}\n", "mean", "", error.mean());
+  if (json.contains("amari")) {
+    fmt::print("Amari index {:.4g}, MD index {:.4g}\n", json["amari"].get<double>(), json["md"].get<double>());
+  }
+}
+
+}  // namespace
+
+void add_score(CLI::App& app) {
+  auto* sub = app.add_subcommand("score", "Compare estimated sources with the true ones, whatever their order and sign");
+  auto o = std::make_shared<Options>();
+  sub->add_option("estimate", o->estimate, "File of estimated sources, one frame per row")->required();
+  sub->add_option("--truth", o->truth, "File of true sources")->required();
+  auto* mixing = sub->add_option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
+  auto* model = sub->add_option("--model", o->model, "The model that made the estimates (with --mixing)");
+  mixing->needs(model);
+  model->needs(mixing);
+  sub->add_flag("--raw", o->raw, "Compare as they are; default: both scaled to mean 0 and variance 1");
+  sub->add_flag("--json", o->json, "As JSON");
+  sub->footer("MSE is the paper's: mean squared error under the best signs and permutation. SDR, SIR and SAR are those of\n"
+              "BSS Eval with one gain per source.");
+  sub->callback([o] { run(*o); });
+}
+
+}  // namespace demix::cli

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "demix/model.hpp"
+#include "demix/types.hpp"
+
+/// Files in and out. A file holds one frame per row: (samples, channels). Whatever is written appears under its name
+/// complete or not at all.
+namespace demix::io {
+
+/// A file that cannot be read or written: the message names the path, the place in it and what is wrong.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// By extension: .npy; .csv, .tsv, .txt, .dat (text).
+Signals read_signals(const std::filesystem::path& path);
+void write_signals(const std::filesystem::path& path, const Signals& signals);
+bool is_supported(const std::filesystem::path& path);
+
+/// Parsers and printers behind them, on memory. `name` is only for messages.
+Signals parse_npy(std::string_view bytes, const std::string& name);
+Signals parse_text(std::string_view text, const std::string& name);
+std::string to_npy(const Matrix<double>& data);                 ///< channels x samples -> (samples, channels), '<f8'
+std::string to_text(const Signals& signals, char delimiter);    ///< shortest decimals that read back the same
+
+Model load_model(const std::filesystem::path& path);
+void save_model(const std::filesystem::path& path, const Model& model);
+Model parse_model(std::string_view text, const std::string& name);
+std::string to_json(const Model& model);
+
+std::string read_file(const std::filesystem::path& path);
+
+/// Through a temporary name in the same folder, then renamed.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace demix::io

@@ -1,0 +1,116 @@
+#include "batch/frame.hpp"
+
+#include <Eigen/LU>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/blocks.hpp"
+#include "demix/fobi.hpp"
+#include "demix/version.hpp"
+
+namespace demix {
+namespace {
+
+template <typename T>
+Vector<double> output_kurtosis(const Model& model, const Frames<T>& X) {
+  Vector<double> second = Vector<double>::Zero(model.components());
+  Vector<double> fourth = second;
+  Matrix<double> y;
+  for_each_block<T>(X, [&](Matrix<double>& block) {
+    block.colwise() -= model.mean;
+    y.noalias() = model.unmixing * block;
+    y = y.array().square();
+    second += y.rowwise().sum();
+    fourth += y.rowwise().squaredNorm();
+  });
+  const auto n = static_cast<double>(X.cols());
+  return fourth.array() * n / second.array().square();
+}
+
+// Outputs of frames spread evenly over the recording: enough to estimate crosstalk, few enough to cost nothing.
+template <typename T>
+Matrix<double> sample_outputs(const Model& model, const Frames<T>& X) {
+  constexpr Index enough = 1 << 16;
+  const Index stride = std::max<Index>(1, X.cols() / enough);
+  Matrix<double> Y((model.components()), (X.cols() + stride - 1) / stride);
+  for (Index k = 0; k < Y.cols(); ++k) {
+    Y.col(k).noalias() = model.unmixing * (X.col(k * stride).template cast<double>() - model.mean);
+  }
+  return Y;
+}
+
+void warn_of_rank(Model& model, const Whitening& white) {
+  if (white.rank == model.channels()) return;
+  std::string text = std::to_string(model.channels()) + " channels hold only " + std::to_string(white.rank) +
+                     " independent signals";
+  if (!white.constant.empty()) {
+    text += "; constant: channel";
+    for (const Index c : white.constant) text += " " + std::to_string(c + 1);
+  }
+  if (white.rank + static_cast<Index>(white.constant.size()) < model.channels()) {
+    text += "; duplicated or linearly dependent channels among the rest";
+  }
+  model.warnings.push_back({Warning::Kind::reduced_rank, text, {}});
+}
+
+void warn_of_few_samples(Model& model) {
+  const Index d = model.components();
+  if (model.samples >= 10 * d * d) return;
+  model.warnings.push_back({Warning::Kind::few_samples,
+                            std::to_string(model.samples) + " frames are few for " + std::to_string(d) +
+                                " components; at least " + std::to_string(10 * d * d) + " are advised",
+                            {}});
+}
+
+void warn_of_close_kurtosis(Model& model, const Matrix<double>& crosstalk) {
+  for (Index i = 0; i < model.components(); ++i) {
+    for (Index j = i + 1; j < model.components(); ++j) {
+      if (std::max(crosstalk(i, j), crosstalk(j, i)) <= trusted_crosstalk) continue;
+      model.warnings.push_back({Warning::Kind::close_kurtosis,
+                                "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
+                                    ": kurtoses too close to tell apart with " + std::to_string(model.samples) +
+                                    " frames; they may still be mixed with each other",
+                                {i, j}});
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+Whitening prepare(const Frames<T>& X, const WhiteningOptions& options) {
+  options.validate();
+  if (X.rows() == 0) throw std::invalid_argument("X: no channels");
+  if (X.cols() <= X.rows()) {
+    throw std::invalid_argument("X: " + std::to_string(X.cols()) + " frames of " + std::to_string(X.rows()) +
+                                " channels; more frames than channels are needed (is the data transposed?)");
+  }
+  require_finite(X);
+  Moments moments(X.rows());
+  moments.add(X);
+  return whiten(moments, options);
+}
+
+template <typename T>
+Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q, Weight weight) {
+  Model model;
+  model.version = version;
+  model.samples = X.cols();
+  model.mean = white.mean;
+  model.unmixing = Q * white.whitener;
+  model.mixing = white.dewhitener * Q.inverse();
+  model.kurtosis = output_kurtosis<T>(model, X);
+  put_in_order(model, white.dewhitener.rowwise().norm());
+  warn_of_rank(model, white);
+  warn_of_few_samples(model);
+  warn_of_close_kurtosis(model, fobi_crosstalk(sample_outputs<T>(model, X), weight, X.cols()));
+  return model;
+}
+
+template Whitening prepare<float>(const Frames<float>&, const WhiteningOptions&);
+template Whitening prepare<double>(const Frames<double>&, const WhiteningOptions&);
+template Model finish<float>(const Frames<float>&, const Whitening&, const Matrix<double>&, Weight);
+template Model finish<double>(const Frames<double>&, const Whitening&, const Matrix<double>&, Weight);
+
+}  // namespace demix

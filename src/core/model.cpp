@@ -1,0 +1,124 @@
+#include "demix/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "core/blocks.hpp"
+
+namespace demix {
+namespace {
+
+void require_rows(Index got, Index expected, const char* what) {
+  if (got != expected) {
+    throw std::invalid_argument(std::string(what) + ": expected " + std::to_string(expected) + " rows, got " +
+                                std::to_string(got));
+  }
+}
+
+// Y = f(X) block by block in double, so that float data keeps its digits next to a large mean.
+template <typename T, typename F>
+Matrix<T> map_blocks(const Frames<T>& X, Index rows, F&& f) {
+  Matrix<T> Y(rows, X.cols());
+  Index start = 0;
+  for_each_block<T>(X, [&](Matrix<double>& block) {
+    Y.middleCols(start, block.cols()) = f(block).template cast<T>();
+    start += block.cols();
+  });
+  return Y;
+}
+
+template <typename T>
+Matrix<T> apply_model(const Model& m, const Frames<T>& X) {
+  require_rows(X.rows(), m.channels(), "X");
+  return map_blocks<T>(X, m.components(), [&](Matrix<double>& x) -> Matrix<double> {
+    x.colwise() -= m.mean;
+    return m.unmixing * x;
+  });
+}
+
+template <typename T>
+Matrix<T> invert_model(const Model& m, const Frames<T>& Y) {
+  require_rows(Y.rows(), m.components(), "Y");
+  return map_blocks<T>(Y, m.channels(), [&](Matrix<double>& y) -> Matrix<double> {
+    return (m.mixing * y).colwise() + m.mean;
+  });
+}
+
+template <typename T>
+Matrix<T> remove_components(const Model& m, const Frames<T>& X, const std::vector<Index>& which) {
+  require_rows(X.rows(), m.channels(), "X");
+  for (const Index k : which) {
+    if (k < 0 || k >= m.components()) {
+      throw std::invalid_argument("components: expected 0 to " + std::to_string(m.components() - 1) + ", got " +
+                                  std::to_string(k));
+    }
+  }
+  Matrix<double> keep = Matrix<double>::Identity(m.channels(), m.channels());
+  std::vector<Index> once = which;
+  std::sort(once.begin(), once.end());
+  once.erase(std::unique(once.begin(), once.end()), once.end());
+  for (const Index k : once) keep -= m.mixing.col(k) * m.unmixing.row(k);
+  return map_blocks<T>(X, m.channels(), [&](Matrix<double>& x) -> Matrix<double> {
+    x.colwise() -= m.mean;
+    return (keep * x).colwise() + m.mean;
+  });
+}
+
+}  // namespace
+
+Matrix<float> Model::apply(const Frames<float>& X) const { return apply_model<float>(*this, X); }
+Matrix<double> Model::apply(const Frames<double>& X) const { return apply_model<double>(*this, X); }
+Matrix<float> Model::invert(const Frames<float>& Y) const { return invert_model<float>(*this, Y); }
+Matrix<double> Model::invert(const Frames<double>& Y) const { return invert_model<double>(*this, Y); }
+Matrix<float> Model::remove(const Frames<float>& X, const std::vector<Index>& components) const {
+  return remove_components<float>(*this, X, components);
+}
+Matrix<double> Model::remove(const Frames<double>& X, const std::vector<Index>& components) const {
+  return remove_components<double>(*this, X, components);
+}
+
+void Model::validate() const {
+  const Index n = channels();
+  const Index k = components();
+  const auto require = [](bool ok, const std::string& what) {
+    if (!ok) throw std::invalid_argument("model: " + what);
+  };
+  require(n > 0 && k > 0, "empty");
+  require(k <= n, std::to_string(k) + " components from " + std::to_string(n) + " channels");
+  require(unmixing.cols() == n, "unmixing has " + std::to_string(unmixing.cols()) + " columns for " +
+                                    std::to_string(n) + " channels");
+  require(mixing.rows() == n && mixing.cols() == k, "mixing does not have the shape of unmixing transposed");
+  require(kurtosis.size() == k, "kurtosis does not have one value per component");
+  require(names.empty() || static_cast<Index>(names.size()) == n, "names do not match the channels");
+  require(mean.allFinite() && unmixing.allFinite() && mixing.allFinite() && kurtosis.allFinite(),
+          "a value is not finite");
+  // Rounding in W A grows with |W| |A|; a wrong digit in either shows far above that.
+  const Matrix<double> defect = unmixing * mixing - Matrix<double>::Identity(k, k);
+  const Matrix<double> scale = unmixing.cwiseAbs() * mixing.cwiseAbs();
+  require((defect.array().abs() <= 1e-9 * (1 + scale.array())).all(), "unmixing and mixing are not inverse");
+}
+
+void put_in_order(Model& model, const Vector<double>& deviation) {
+  const Index k = model.components();
+  std::vector<Index> order(static_cast<std::size_t>(k));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return model.kurtosis(a) > model.kurtosis(b); });
+  const Model before = model;
+  for (Index i = 0; i < k; ++i) {
+    const Index from = order[static_cast<std::size_t>(i)];
+    Vector<double> strength = before.mixing.col(from);
+    for (Index c = 0; c < strength.size(); ++c) strength(c) = deviation(c) > 0 ? strength(c) / deviation(c) : 0;
+    const double largest = strength.cwiseAbs().maxCoeff();
+    Index strongest = 0;
+    while (std::abs(strength(strongest)) < (1 - 1e-6) * largest) ++strongest;
+    const double sign = strength(strongest) < 0 ? -1 : 1;
+    model.unmixing.row(i) = sign * before.unmixing.row(from);
+    model.mixing.col(i) = sign * before.mixing.col(from);
+    model.kurtosis(i) = before.kurtosis(from);
+  }
+}
+
+}  // namespace demix

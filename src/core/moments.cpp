@@ -1,0 +1,124 @@
+#include "demix/moments.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/blocks.hpp"
+
+namespace demix {
+namespace {
+
+template <typename T>
+void require_all_finite(const Frames<T>& X) {
+  if (X.allFinite()) return;
+  for (Index t = 0; t < X.cols(); ++t) {
+    for (Index i = 0; i < X.rows(); ++i) {
+      if (!std::isfinite(X(i, t))) {
+        throw std::invalid_argument("X: value " + std::string(std::isnan(X(i, t)) ? "NaN" : "Inf") +
+                                    " in channel " + std::to_string(i + 1) + ", frame " + std::to_string(t + 1) +
+                                    "; remove or repair such frames first");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void require_finite(const Frames<float>& X) { require_all_finite<float>(X); }
+void require_finite(const Frames<double>& X) { require_all_finite<double>(X); }
+
+Moments::Moments(Index channels)
+    : mean_(Vector<double>::Zero(channels)), scatter_(Matrix<double>::Zero(channels, channels)) {}
+
+template <typename T>
+void Moments::add_frames(const Frames<T>& X) {
+  if (X.rows() != channels()) {
+    throw std::invalid_argument("X: expected " + std::to_string(channels()) + " channels, got " +
+                                std::to_string(X.rows()));
+  }
+  resolution_ = std::max(resolution_, static_cast<double>(std::numeric_limits<T>::epsilon()));
+  Vector<double> mean;
+  Matrix<double> scatter;
+  for_each_block<T>(X, [&](Matrix<double>& block) {
+    // Twice: with an offset of 1e6 the first mean is off by its own rounding, the second by nothing that counts.
+    mean = block.rowwise().mean();
+    block.colwise() -= mean;
+    const Vector<double> rest = block.rowwise().mean();
+    block.colwise() -= rest;
+    mean += rest;
+    scatter.setZero(channels(), channels());
+    scatter.selfadjointView<Eigen::Lower>().rankUpdate(block);
+    join(static_cast<double>(block.cols()), mean, scatter);
+    count_ += block.cols();
+  });
+}
+
+void Moments::add(const Frames<float>& X) { add_frames<float>(X); }
+void Moments::add(const Frames<double>& X) { add_frames<double>(X); }
+
+void Moments::merge(const Moments& other) {
+  if (other.channels() != channels()) throw std::invalid_argument("merge: different number of channels");
+  resolution_ = std::max(resolution_, other.resolution_);
+  if (other.count_ == 0) return;
+  join(static_cast<double>(other.count_), other.mean_, other.scatter_);
+  count_ += other.count_;
+}
+
+// scatter <- scatter_a + scatter_b + (n_a n_b / n) delta delta^T,   delta = mean_b - mean_a
+void Moments::join(double nb, const Vector<double>& mean, const Matrix<double>& scatter) {
+  const auto na = static_cast<double>(count_);
+  const double n = na + nb;
+  const Vector<double> delta = mean - mean_;
+  mean_ += (nb / n) * delta;
+  scatter_ += scatter;
+  scatter_.selfadjointView<Eigen::Lower>().rankUpdate(delta, na * nb / n);
+}
+
+Matrix<double> Moments::covariance() const {
+  if (count_ == 0) return Matrix<double>::Zero(channels(), channels());
+  return Matrix<double>(scatter_.selfadjointView<Eigen::Lower>()) / static_cast<double>(count_);
+}
+
+WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight)
+    : mean_(std::move(mean)), P_(std::move(P)), weight_(weight), sum_(Matrix<double>::Zero(P_.rows(), P_.rows())) {
+  if (P_.cols() != mean_.size()) throw std::invalid_argument("P: one column per channel expected");
+}
+
+template <typename T>
+void WeightedMoments::add_frames(const Frames<T>& X) {
+  if (X.rows() != mean_.size()) {
+    throw std::invalid_argument("X: expected " + std::to_string(mean_.size()) + " channels, got " +
+                                std::to_string(X.rows()));
+  }
+  Matrix<double> h;
+  for_each_block<T>(X, [&](Matrix<double>& block) {
+    block.colwise() -= mean_;
+    h.noalias() = P_ * block;
+    for (Index t = 0; t < h.cols(); ++t) {  // z = sqrt(w(||h||^2)) h
+      h.col(t) *= std::sqrt(weight_value(weight_, h.col(t).squaredNorm()));
+    }
+    sum_.selfadjointView<Eigen::Lower>().rankUpdate(h);
+    count_ += h.cols();
+  });
+}
+
+void WeightedMoments::add(const Frames<float>& X) { add_frames<float>(X); }
+void WeightedMoments::add(const Frames<double>& X) { add_frames<double>(X); }
+
+void WeightedMoments::merge(const WeightedMoments& other) {
+  if (other.weight_ != weight_ || other.mean_ != mean_ || other.P_ != P_) {
+    throw std::invalid_argument("merge: the two sums must share mean, P and weight");
+  }
+  sum_ += other.sum_;
+  count_ += other.count_;
+}
+
+Matrix<double> WeightedMoments::covariance() const {
+  const double n = std::max<double>(1, static_cast<double>(count_));
+  return Matrix<double>(sum_.selfadjointView<Eigen::Lower>()) / n;
+}
+
+}  // namespace demix

@@ -1,0 +1,73 @@
+#include "demix/whitening.hpp"
+
+#include <Eigen/Eigenvalues>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace demix {
+
+void WhiteningOptions::validate() const {
+  if (components < 0) throw std::invalid_argument("components: expected 0 or more, got " + std::to_string(components));
+  if (!(rank_tolerance >= 0 && rank_tolerance < 1)) {
+    throw std::invalid_argument("rank_tolerance: expected in [0, 1), got " + std::to_string(rank_tolerance));
+  }
+}
+
+Whitening whiten(const Moments& moments, const WhiteningOptions& options) {
+  options.validate();
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  const Index n = moments.channels();
+  const Matrix<double> C = moments.covariance();
+
+  Whitening out;
+  out.mean = moments.mean();
+
+  // What the data resolves: values near m are rounded by up to r|m|, a noise of variance (r m)^2 / 12.
+  const Eigen::ArrayXd power = out.mean.array().square() + C.diagonal().array();
+  const Eigen::ArrayXd noise = power * moments.resolution() * moments.resolution() / 12;
+
+  // x = mean + S xi, xi of unit variance where the channel varies at all
+  Vector<double> S(n);
+  double noise_share = 0;
+  for (Index i = 0; i < n; ++i) {
+    const bool varies = C(i, i) > 4 * noise(i);
+    S(i) = varies ? std::sqrt(C(i, i)) : 0;
+    if (varies) noise_share = std::max(noise_share, noise(i) / C(i, i));
+    if (!varies) out.constant.push_back(i);
+  }
+  if (static_cast<Index>(out.constant.size()) == n) {
+    throw std::invalid_argument("X: every channel is constant; there is nothing to separate");
+  }
+  const Vector<double> S_inv = S.unaryExpr([](double s) { return s > 0 ? 1 / s : 0.0; });
+
+  // correlation = V E V^T
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(S_inv.asDiagonal() * C * S_inv.asDiagonal());
+  out.eigenvalues = eig.eigenvalues().reverse().cwiseMax(0);
+  const Matrix<double> V = eig.eigenvectors().rowwise().reverse();
+
+  const auto size = static_cast<double>(n);
+  const double tolerance =
+      options.rank_tolerance > 0 ? options.rank_tolerance : size * std::max(64 * eps, noise_share);
+  out.rank = (out.eigenvalues.array() > tolerance * out.eigenvalues(0)).count();
+  const Index r = out.rank;
+  out.condition = std::sqrt(out.eigenvalues(0) / out.eigenvalues(r - 1));
+
+  // P = E^-1/2 V^T S^-1,   P^+ = S V E^1/2
+  const Vector<double> root = out.eigenvalues.head(r).cwiseSqrt();
+  out.whitener = root.cwiseInverse().asDiagonal() * V.leftCols(r).transpose() * S_inv.asDiagonal();
+  out.dewhitener = S.asDiagonal() * V.leftCols(r) * root.asDiagonal();
+
+  if (options.components > 0 && options.components < r) {
+    // Principal components in the channels' own units: a rotation U of h that orders P^+ by the power it carries.
+    const Eigen::SelfAdjointEigenSolver<Matrix<double>> pca(out.dewhitener.transpose() * out.dewhitener);
+    const Matrix<double> U = pca.eigenvectors().rightCols(options.components).rowwise().reverse();
+    out.whitener = U.transpose() * out.whitener;
+    out.dewhitener = out.dewhitener * U;
+  }
+  return out;
+}
+
+}  // namespace demix

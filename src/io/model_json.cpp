@@ -1,0 +1,134 @@
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "demix/io.hpp"
+
+/// The model as one JSON file: readable anywhere, with a checksum so that a damaged one is refused.
+namespace demix::io {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* format = "demix-model";
+constexpr int format_version = 1;
+
+constexpr std::array<std::pair<Warning::Kind, const char*>, 4> warning_kinds{
+    {{Warning::Kind::close_kurtosis, "close_kurtosis"},
+     {Warning::Kind::reduced_rank, "reduced_rank"},
+     {Warning::Kind::few_samples, "few_samples"},
+     {Warning::Kind::not_converged, "not_converged"}}};
+
+// FNV-1a over the text of everything else
+std::string checksum(const ordered_json& json) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const unsigned char c : json.dump()) hash = (hash ^ c) * 0x100000001b3U;
+  std::array<char, 17> hex{};
+  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return hex.data();
+}
+
+ordered_json rows_of(const Matrix<double>& m) {
+  ordered_json rows = ordered_json::array();
+  for (Index i = 0; i < m.rows(); ++i) {
+    ordered_json row = ordered_json::array();
+    for (Index j = 0; j < m.cols(); ++j) row.push_back(m(i, j));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+ordered_json list_of(const Vector<double>& v) { return std::vector<double>(v.data(), v.data() + v.size()); }
+
+Vector<double> vector_from(const ordered_json& json) {
+  const auto values = json.get<std::vector<double>>();
+  return Eigen::Map<const Vector<double>>(values.data(), static_cast<Index>(values.size()));
+}
+
+Matrix<double> matrix_from(const ordered_json& json) {
+  const auto rows = json.get<std::vector<std::vector<double>>>();
+  Matrix<double> m(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
+  for (Index i = 0; i < m.rows(); ++i) {
+    const auto& row = rows[static_cast<std::size_t>(i)];
+    if (static_cast<Index>(row.size()) != m.cols()) throw std::invalid_argument("a matrix has rows of different length");
+    for (Index j = 0; j < m.cols(); ++j) m(i, j) = row[static_cast<std::size_t>(j)];
+  }
+  return m;
+}
+
+}  // namespace
+
+std::string to_json(const Model& model) {
+  ordered_json json;
+  json["format"] = format;
+  json["format_version"] = format_version;
+  json["version"] = model.version;
+  json["method"] = model.method;
+  json["options"] = model.options;
+  json["samples"] = model.samples;
+  json["names"] = model.names;
+  json["kurtosis"] = list_of(model.kurtosis);
+  json["mean"] = list_of(model.mean);
+  json["unmixing"] = rows_of(model.unmixing);
+  json["mixing"] = rows_of(model.mixing);
+  json["warnings"] = ordered_json::array();
+  for (const Warning& w : model.warnings) {
+    const char* kind = "?";
+    for (const auto& [value, text] : warning_kinds) {
+      if (value == w.kind) kind = text;
+    }
+    json["warnings"].push_back({{"kind", kind}, {"text", w.text}, {"components", w.components}});
+  }
+  json["checksum"] = checksum(json);
+  return json.dump(1) + "\n";
+}
+
+Model parse_model(std::string_view text, const std::string& name) {
+  const auto refuse = [&](const std::string& why) { return Error(name + ": " + why); };
+  ordered_json json = ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw refuse("not a model, or damaged: the JSON is broken or cut off");
+  if (!json.is_object() || json.value("format", "") != format) throw refuse("not a demix model");
+  try {
+    if (json.at("format_version").get<int>() != format_version) {
+      throw refuse("model format " + json.at("format_version").dump() + " is newer than this program understands (" +
+                   std::to_string(format_version) + "); update demix");
+    }
+    const std::string stated = json.at("checksum").get<std::string>();
+    json.erase("checksum");
+    if (checksum(json) != stated) throw refuse("damaged: the checksum does not match its contents");
+    Model model;
+    model.version = json.at("version").get<std::string>();
+    model.method = json.at("method").get<std::string>();
+    model.options = json.at("options").get<std::map<std::string, std::string>>();
+    model.samples = json.at("samples").get<std::int64_t>();
+    model.names = json.at("names").get<std::vector<std::string>>();
+    model.kurtosis = vector_from(json.at("kurtosis"));
+    model.mean = vector_from(json.at("mean"));
+    model.unmixing = matrix_from(json.at("unmixing"));
+    model.mixing = matrix_from(json.at("mixing"));
+    for (const auto& w : json.at("warnings")) {
+      for (const auto& [value, kind] : warning_kinds) {
+        if (w.at("kind") == kind) {
+          model.warnings.push_back(
+              {value, w.at("text").get<std::string>(), w.at("components").get<std::vector<Index>>()});
+        }
+      }
+    }
+    model.validate();
+    return model;
+  } catch (const nlohmann::json::exception& e) {
+    throw refuse(std::string("damaged: ") + e.what());
+  } catch (const std::invalid_argument& e) {
+    throw refuse(std::string("damaged: ") + e.what());
+  }
+}
+
+Model load_model(const std::filesystem::path& path) { return parse_model(read_file(path), path.string()); }
+
+void save_model(const std::filesystem::path& path, const Model& model) { write_file(path, to_json(model)); }
+
+}  // namespace demix::io
