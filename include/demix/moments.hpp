@@ -13,8 +13,9 @@ namespace demix {
 void require_finite(const Frames<float>& X);
 void require_finite(const Frames<double>& X);
 
-/// Mean and covariance. Every block is centred on its own mean before its products are summed, and sums are joined
-/// by the update of Chan, Golub and LeVeque (1983), so an offset far larger than the signal costs no digits.
+/// Mean and covariance. Frames are counted from the first one seen, every block is centred on its own mean before its
+/// products are summed, and sums are joined by the update of Chan, Golub and LeVeque (1983), so an offset far larger
+/// than the signal costs no digits.
 class Moments {
  public:
   explicit Moments(Index channels);
@@ -23,9 +24,9 @@ class Moments {
   void add(const Frames<double>& X);
   void merge(const Moments& other);
 
-  Index channels() const { return mean_.size(); }
+  Index channels() const { return origin_.size(); }
   std::int64_t count() const { return count_; }
-  const Vector<double>& mean() const { return mean_; }
+  Vector<double> mean() const { return origin_ + mean_; }
   Matrix<double> covariance() const;  ///< (1/T) sum (x - mean)(x - mean)^T
 
   /// Rounding unit of the coarsest scalar type added: what the data itself can resolve, relative to its size.
@@ -37,7 +38,8 @@ class Moments {
   void join(double count, const Vector<double>& mean, const Matrix<double>& scatter);
 
   std::int64_t count_ = 0;
-  Vector<double> mean_;
+  Vector<double> origin_;  // the first frame
+  Vector<double> mean_;    // from there
   Matrix<double> scatter_;  // lower triangle of sum (x - mean)(x - mean)^T
   double resolution_ = 0;
 };

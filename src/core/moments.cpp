@@ -31,7 +31,9 @@ void require_finite(const Frames<float>& X) { require_all_finite<float>(X); }
 void require_finite(const Frames<double>& X) { require_all_finite<double>(X); }
 
 Moments::Moments(Index channels)
-    : mean_(Vector<double>::Zero(channels)), scatter_(Matrix<double>::Zero(channels, channels)) {}
+    : origin_(Vector<double>::Zero(channels)),
+      mean_(Vector<double>::Zero(channels)),
+      scatter_(Matrix<double>::Zero(channels, channels)) {}
 
 template <typename T>
 void Moments::add_frames(const Frames<T>& X) {
@@ -43,12 +45,10 @@ void Moments::add_frames(const Frames<T>& X) {
   Vector<double> mean;
   Matrix<double> scatter;
   for_each_block<T>(X, [&](Matrix<double>& block) {
-    // Twice: with an offset of 1e6 the first mean is off by its own rounding, the second by nothing that counts.
+    if (count_ == 0) origin_ = block.col(0);
+    block.colwise() -= origin_;
     mean = block.rowwise().mean();
     block.colwise() -= mean;
-    const Vector<double> rest = block.rowwise().mean();
-    block.colwise() -= rest;
-    mean += rest;
     scatter.setZero(channels(), channels());
     scatter.selfadjointView<Eigen::Lower>().rankUpdate(block);
     join(static_cast<double>(block.cols()), mean, scatter);
@@ -63,7 +63,8 @@ void Moments::merge(const Moments& other) {
   if (other.channels() != channels()) throw std::invalid_argument("merge: different number of channels");
   resolution_ = std::max(resolution_, other.resolution_);
   if (other.count_ == 0) return;
-  join(static_cast<double>(other.count_), other.mean_, other.scatter_);
+  if (count_ == 0) origin_ = other.origin_;
+  join(static_cast<double>(other.count_), other.mean_ + (other.origin_ - origin_), other.scatter_);
   count_ += other.count_;
 }
 

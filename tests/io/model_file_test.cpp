@@ -1,0 +1,105 @@
+#include <Eigen/LU>
+
+#include <filesystem>
+
+#include "demix/io.hpp"
+#include "demix/random.hpp"
+#include "support.hpp"
+
+namespace demix::io {
+namespace {
+namespace fs = std::filesystem;
+
+Model example() {
+  Random random(1);
+  Model m;
+  m.method = "fobi";
+  m.version = "0.1.0";
+  m.options = {{"weight", "square"}};
+  m.names = {"Fp1", "Cz \"x\"", "O2"};
+  m.mean = random.normal(3, 1);
+  m.mixing = random.normal(3, 3);
+  m.unmixing = m.mixing.inverse();
+  m.kurtosis = Vector<double>::LinSpaced(3, 6, 1);
+  m.samples = 12345678901;
+  m.warnings.push_back({Warning::Kind::close_kurtosis, "components 1 and 2", {0, 1}});
+  return m;
+}
+
+class ModelFile : public ::testing::Test {
+ protected:
+  ModelFile() : folder_(fs::temp_directory_path() / ("demix-test-" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~ModelFile() override { fs::remove_all(folder_); }
+  fs::path folder_;
+};
+
+TEST_F(ModelFile, WhatIsSavedIsLoaded) {
+  const Model m = example();
+  save_model(folder_ / "m.json", m);
+  const Model back = load_model(folder_ / "m.json");
+  EXPECT_EQ(back.unmixing, m.unmixing);
+  EXPECT_EQ(back.mixing, m.mixing);
+  EXPECT_EQ(back.mean, m.mean);
+  EXPECT_EQ(back.kurtosis, m.kurtosis);
+  EXPECT_EQ(back.names, m.names);
+  EXPECT_EQ(back.options, m.options);
+  EXPECT_EQ(back.samples, m.samples);
+  ASSERT_EQ(back.warnings.size(), 1U);
+  EXPECT_EQ(back.warnings[0].components, m.warnings[0].components);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);  // no temporary left
+}
+
+TEST_F(ModelFile, CutOffAnywhereItIsRefused) {
+  const std::string text = to_json(example());
+  const std::size_t closing = text.rfind('}');
+  for (std::size_t n = 0; n <= closing; ++n) EXPECT_THROW(parse_model(text.substr(0, n), "m"), Error) << n;
+}
+
+TEST_F(ModelFile, AChangedDigitIsNoticed) {
+  const std::string text = to_json(example());
+  int changed = 0;
+  for (std::size_t n = 0; n < text.size(); ++n) {
+    if (text[n] < '0' || text[n] > '9') continue;
+    std::string bad = text;
+    bad[n] = text[n] == '7' ? '8' : '7';
+    try {  // a digit past the precision of a double may change without changing the number
+      EXPECT_EQ(to_json(parse_model(bad, "m")), text) << n;
+    } catch (const Error&) {
+      ++changed;
+    }
+  }
+  EXPECT_GT(changed, 200);
+}
+
+TEST_F(ModelFile, RefusalsAreOneClearLine) {
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      parse_model(text, "m.json");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(message("{}"), "m.json: not a demix model");
+  EXPECT_EQ(message("[1, 2]"), "m.json: not a demix model");
+  EXPECT_EQ(message("hello"), "m.json: not a model, or damaged: the JSON is broken or cut off");
+  std::string newer = to_json(example());
+  newer.replace(newer.find("\"format_version\": 1"), 19, "\"format_version\": 2");
+  EXPECT_NE(message(newer).find("update demix"), std::string::npos);
+}
+
+TEST_F(ModelFile, WritingFailsCleanly) {
+  EXPECT_THROW(save_model(folder_ / "missing" / "m.json", example()), Error);
+  EXPECT_THROW(load_model(folder_ / "none.json"), Error);
+  EXPECT_THROW(load_model(folder_), Error);
+  EXPECT_THROW(read_signals(folder_ / "x.xyz"), Error);
+  // An old file stays as it was when the new one cannot replace it: its name is a folder here.
+  fs::create_directory(folder_ / "taken");
+  EXPECT_THROW(write_file(folder_ / "taken", "text"), Error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+}  // namespace
+}  // namespace demix::io

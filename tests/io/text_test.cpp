@@ -1,0 +1,72 @@
+#include "demix/io.hpp"
+#include "demix/random.hpp"
+#include "support.hpp"
+
+namespace demix::io {
+namespace {
+
+TEST(Text, ReadsTheUsualKinds) {
+  for (const char* text : {"1,2\n3,4\n5,6\n", "1, 2\r\n3, 4\r\n5, 6", "1;2\n3;4\n5;6\n", "1\t2\n3\t4\n5\t6\n",
+                           "  1   2\n3 4 \n\n5\t6\n", "# made by hand\n1 2\n3 4\n5 6\n", "\xef\xbb\xbf" "1,2\n3,4\n+5,6e0\n"}) {
+    const Signals s = parse_text(text, "x.csv");
+    ASSERT_EQ(s.data.rows(), 2) << text;
+    ASSERT_EQ(s.data.cols(), 3) << text;
+    EXPECT_EQ(s.data(1, 2), 6) << text;
+    EXPECT_TRUE(s.names.empty());
+  }
+}
+
+TEST(Text, ReadsNamesOnTop) {
+  const Signals s = parse_text("Fp1, \"C 3\" ,O2\n1,2,3\n", "x.csv");
+  EXPECT_EQ(s.names, (std::vector<std::string>{"Fp1", "C 3", "O2"}));
+  EXPECT_EQ(s.data(2, 0), 3);
+}
+
+TEST(Text, RoundTripIsExact) {
+  Signals s;
+  s.data = Random(1).normal(3, 100) * 1e-7;
+  s.names = {"a", "b", "c"};
+  for (const char delimiter : {',', '\t'}) {
+    const Signals back = parse_text(to_text(s, delimiter), "x");
+    EXPECT_EQ(back.data, s.data);
+    EXPECT_EQ(back.names, s.names);
+  }
+}
+
+TEST(Text, BadFilesAreRefusedWithThePlace) {
+  const auto message = [](const char* text) -> std::string {
+    try {
+      parse_text(text, "f.csv");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(message(""), "f.csv: there are no numbers in it");
+  EXPECT_EQ(message("a,b\n"), "f.csv: there are no numbers in it");
+  EXPECT_EQ(message("1,2\n3\n"),
+            "f.csv: line 2 has 1 values where 2 were expected; every row must be as long as the first");
+  EXPECT_EQ(message("x,y\n1,2\n3,4,5\n"),
+            "f.csv: line 3 has 3 values where 2 were expected; every row must be as long as the first");
+  EXPECT_EQ(message("1,2\n3,oops\n"), "f.csv: line 2, column 2: 'oops' is not a number");
+  EXPECT_EQ(message("1,2\n3,\n"), "f.csv: line 2, column 2: '' is not a number");
+}
+
+TEST(Text, AnyBytesGiveAnAnswerOrAnError) {
+  Random random(3);
+  const std::string alphabet = "0123456789.,;-+eE \t\n\rnaif#\"\xff";
+  for (int k = 0; k < 20000; ++k) {
+    std::string text;
+    for (Index n = random.below(60); n > 0; --n) {
+      text += alphabet[static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())))];
+    }
+    try {
+      const Signals s = parse_text(text, "x");
+      EXPECT_GT(s.data.size(), 0);
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace demix::io

@@ -1,0 +1,86 @@
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "demix/random.hpp"
+#include "demix/sm_ica_network.hpp"
+#include "support.hpp"
+
+// Every way to the heap in this program is counted while `counting` is on. Sanitizers have an allocator of their own,
+// so their builds leave this to the plain ones.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DEMIX_COUNTS_ALLOCATIONS 0
+#else
+#define DEMIX_COUNTS_ALLOCATIONS 1
+#endif
+
+namespace {
+std::atomic<bool> counting{false};
+std::atomic<int> allocations{0};
+}  // namespace
+
+#if DEMIX_COUNTS_ALLOCATIONS
+extern "C" {
+void* __libc_malloc(std::size_t);             // NOLINT
+void* __libc_memalign(std::size_t, std::size_t);  // NOLINT
+void* malloc(std::size_t size) {
+  if (counting) ++allocations;
+  return __libc_malloc(size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  if (counting) ++allocations;
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
+  if (counting) ++allocations;
+  *out = __libc_memalign(alignment, size);
+  return *out == nullptr;
+}
+}
+#endif
+
+namespace demix {
+namespace {
+
+template <typename F>
+int allocations_in(F&& f) {
+  allocations = 0;
+  counting = true;
+  f();
+  counting = false;
+  return allocations;
+}
+
+TEST(Allocation, TheCounterCounts) {
+  if (!DEMIX_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer owns the allocator";
+  EXPECT_GE(allocations_in([] { Vector<double> v = Vector<double>::Random(1000); }), 1);
+  int* volatile kept = nullptr;  // so that the compiler cannot leave the pair out
+  EXPECT_GE(allocations_in([&] { kept = new int(3); }), 1);
+  delete kept;
+}
+
+template <typename T>
+void expect_silent_steps(Index d, SmIcaNetworkOptions::Dynamics dynamics) {
+  SmIcaNetworkOptions options;
+  options.eta = 1e-6;
+  options.dynamics = dynamics;
+  SmIcaNetwork<T> network(d, d, options);
+  const Matrix<T> X = Random(1).normal(d, 50).cast<T>();
+  Matrix<T> Y(d, 50);
+  EXPECT_EQ(allocations_in([&] {
+    for (Index t = 0; t < 50; ++t) network.step(X.col(t), Y.col(t));
+    network.process(X, Y);
+  }), 0) << d;
+}
+
+TEST(Allocation, StepAllocatesNothing) {
+  for (const auto dynamics : {SmIcaNetworkOptions::Dynamics::solve, SmIcaNetworkOptions::Dynamics::iterate}) {
+    for (const Index d : {1, 3, 4, 8, 32, 128}) {
+      expect_silent_steps<float>(d, dynamics);
+      expect_silent_steps<double>(d, dynamics);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace demix

@@ -1,0 +1,200 @@
+#!/usr/bin/python3
+"""The program as a person uses it: every command, and what it says when the input is bad."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+DEMIX = os.environ["DEMIX"]
+
+
+def run(*args, **kwargs):
+    return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=120, **kwargs)
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.dir = Path(self._folder.name)
+
+    def tearDown(self):
+        self._folder.cleanup()
+
+    def ok(self, *args):
+        result = run(*args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def refused(self, part, *args, code=1):
+        """One clear line on stderr, nothing on stdout, the right exit code, no file left behind."""
+        before = sorted(p.name for p in self.dir.rglob("*"))
+        result = run(*args)
+        self.assertEqual(result.returncode, code, (args, result.stderr))
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("demix: "), result.stderr)
+        self.assertIn(part, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(before, sorted(p.name for p in self.dir.rglob("*")))
+
+    def save(self, name, array):
+        np.save(self.dir / name, array)
+        return self.dir / name
+
+    def write(self, name, text):
+        (self.dir / name).write_text(text)
+        return self.dir / name
+
+    def test_help_and_version(self):
+        self.assertIn("separate", self.ok("--help").stdout)
+        self.assertRegex(self.ok("--version").stdout, r"^demix \d+\.\d+\.\d+\n$")
+        for command in ("demo", "methods", "generate", "separate", "score"):
+            self.assertIn("--", self.ok(command, "--help").stdout)
+
+    def test_misuse_is_exit_2(self):
+        self.refused("unknown command", "frobnicate", code=2)
+        self.refused("subcommand", code=2)
+        self.refused("--output", "generate", code=2)
+        self.refused("--scenario", "generate", "--scenario", 9, "-o", self.dir / "g", code=2)
+        self.refused("--method", "separate", "x.npy", "--method", "magic", "-o", self.dir / "o", code=2)
+        self.refused("--nonsense", "methods", "--nonsense", code=2)
+
+    def test_methods(self):
+        table = self.ok("methods").stdout
+        listed = json.loads(self.ok("methods", "--json").stdout)
+        self.assertEqual({m["name"] for m in listed}, {"fobi", "sm-ica-offline", "sm-ica"})
+        for m in listed:
+            self.assertIn(m["name"], table)
+
+    def test_demo(self):
+        result = self.ok("demo", "-o", self.dir / "pictures")
+        for word in ("square", "sine", "sawtooth", "laplace", "mixture 4", "kurtosis", "picture: "):
+            self.assertIn(word, result.stdout)
+        self.assertGreater((self.dir / "pictures" / "separation.png").stat().st_size, 10000)
+        self.assertIn("<svg", (self.dir / "pictures" / "separation.svg").read_text())
+        numbers = json.loads(run("demo", "--json", "-o", self.dir / "pictures").stdout)
+        self.assertLess(numbers["mse"], 0.005)
+
+    def test_generate_separate_score(self):
+        data = self.dir / "data"
+        self.ok("generate", "--scenario", 4, "--samples", 50000, "--seed", 3, "-o", data)
+        S, X, A = (np.load(data / f"{n}.npy") for n in ("sources", "mixtures", "mixing"))
+        self.assertEqual(X.shape, (50000, 3))
+        np.testing.assert_allclose(X, S @ A.T, atol=1e-12)
+        for method in ("fobi", "sm-ica-offline"):
+            out = self.dir / method
+            report = json.loads(self.ok("separate", data / "mixtures.npy", "--method", method, "-o", out,
+                                        "--json").stdout)
+            self.assertEqual(report["components"], 3)
+            Y = np.load(out / "sources.npy")
+            model = json.loads((out / "model.json").read_text())
+            W, mean = np.array(model["unmixing"]), np.array(model["mean"])
+            np.testing.assert_allclose(Y, (X - mean) @ W.T, atol=1e-9)
+            np.testing.assert_allclose(W @ np.array(model["mixing"]), np.eye(3), atol=1e-9)
+            self.assertEqual(sorted(report["kurtosis"], reverse=True), report["kurtosis"])
+            score = json.loads(self.ok("score", "--truth", data / "sources.npy", out / "sources.npy", "--mixing",
+                                       data / "mixing.npy", "--model", out / "model.json", "--json").stdout)
+            self.assertLess(score["mse"], 0.01)
+            self.assertLess(score["amari"], 0.1)
+            self.assertGreater(min(s["sir"] for s in score["sources"]), 20)
+            # the score again, from NumPy
+            best = 0
+            Sz, Yz = ((v - v.mean(0)) / v.std(0) for v in (S, Y))
+            for s in score["sources"]:
+                best += np.mean((Sz[:, s["source"] - 1] - s["sign"] * Yz[:, s["output"] - 1]) ** 2) / 3
+            self.assertAlmostEqual(score["mse"], best, places=9)
+            self.assertIn("mean", self.ok("score", "--truth", data / "sources.npy", out / "sources.npy").stdout)
+
+    def test_the_network_with_the_papers_settings(self):
+        data = self.dir / "data"
+        self.ok("generate", "--scenario", 1, "--samples", 20000, "-o", data)
+        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--eta", 1e-3, "--tau", 0.75, "--lambda",
+                "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
+        score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
+                                   "--json").stdout)
+        self.assertLess(score["mse"], 0.05)
+
+    def test_divergence_is_reported(self):
+        self.ok("generate", "--scenario", 3, "--samples", 50000, "-o", self.dir / "data")
+        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--eta",
+                     5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
+
+    def test_the_seed_decides(self):
+        for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+            self.ok("generate", "--samples", 100, "--seed", seed, "-o", self.dir / name)
+        a, b, c = ((self.dir / n / "mixtures.npy").read_bytes() for n in "abc")
+        self.assertEqual(a, b)
+        self.assertNotEqual(a, c)
+
+    def test_csv_in_csv_out(self):
+        rng = np.random.default_rng(0)
+        X = np.column_stack([rng.laplace(size=3000), rng.uniform(size=3000)]) @ [[1, 0.5], [0.3, 1]]
+        path = self.dir / "x.csv"
+        np.savetxt(path, X, delimiter=",", header="left,right", comments="")
+        self.ok("separate", path, "-o", self.dir / "out")
+        lines = (self.dir / "out" / "sources.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "source1,source2")
+        self.assertEqual(len(lines), 3001)
+        model = json.loads((self.dir / "out" / "model.json").read_text())
+        self.assertEqual(model["names"], ["left", "right"])
+
+    def test_dependent_channels_are_said(self):
+        rng = np.random.default_rng(0)
+        x = rng.laplace(size=(5000, 2))
+        path = self.save("x.npy", np.column_stack([x, x[:, 0], np.ones(5000)]))
+        result = self.ok("separate", path, "-o", self.dir / "out")
+        self.assertIn("only 2 independent signals", result.stderr)
+        self.assertEqual(np.load(self.dir / "out" / "sources.npy").shape, (5000, 2))
+
+    def test_equal_kurtosis_is_said(self):
+        self.ok("generate", "--sources", "laplace,laplace,square", "--samples", 20000, "-o", self.dir / "d")
+        result = self.ok("separate", self.dir / "d" / "mixtures.npy", "-o", self.dir / "out")
+        self.assertIn("kurtoses too close", result.stderr)
+
+    def test_bad_input(self):
+        out = self.dir / "out"
+        good = self.save("good.npy", np.random.default_rng(0).normal(size=(100, 3)))
+
+        def refused(part, path):
+            self.refused(part, "separate", path, "-o", out)
+
+        refused("cannot open", self.dir / "missing.npy")
+        refused("empty", self.write("empty.npy", ""))
+        refused("no numbers", self.write("empty.csv", ""))
+        refused("line 3 has 1 values where 2", self.write("ragged.csv", "1,2\n3,4\n5\n"))
+        refused("'x' is not a number", self.write("words.csv", "1,2\n3,x\n"))
+        refused("1 frames of 3 channels", self.save("one.npy", np.ones((1, 3))))
+        refused("more frames than channels", self.save("wide.npy", np.random.default_rng(1).normal(size=(4, 9))))
+        refused("empty", self.save("nochannels.npy", np.ones((5, 0))))
+        refused("dimensions", self.save("cube.npy", np.ones((5, 5, 5))))
+        refused("every channel is constant", self.save("flat.npy", np.ones((50, 3))))
+        bad = np.random.default_rng(0).normal(size=(100, 3))
+        bad[41, 1] = np.nan
+        refused("NaN in channel 2, frame 42", self.save("nan.npy", bad))
+        bad[41, 1] = np.inf
+        refused("Inf in channel 2, frame 42", self.save("inf.npy", bad))
+        refused("NaN in channel 1, frame 2", self.write("nan.csv", "1,2\nnan,4\n5,7\n6,5\n"))
+        refused("not supported", self.save("complex.npy", np.ones((9, 2), complex)))
+        (self.dir / "cut.npy").write_bytes(good.read_bytes()[:-100])
+        refused("cut off", self.dir / "cut.npy")
+        refused("unknown kind of file", self.write("x.xyz", "1"))
+        self.refused("must be alike", "score", "--truth", good, self.save("short.npy", np.ones((50, 3))))
+        self.refused("has no option --passes", "separate", good, "--passes", 3, "-o", out)
+        self.refused("lambda2: expected", "separate", good, "--method", "sm-ica", "--lambda", "1,2", "-o", out)
+        # a folder that cannot be made, because a file has its name
+        self.refused("cannot make this folder", "separate", good, "-o", good)
+
+    def test_an_existing_result_survives_a_failed_run(self):
+        good = self.save("x.npy", np.random.default_rng(0).laplace(size=(1000, 2)))
+        self.ok("separate", good, "-o", self.dir / "out")
+        before = (self.dir / "out" / "sources.npy").read_bytes()
+        np.save(good, np.full((1000, 2), np.nan))
+        self.assertEqual(run("separate", good, "-o", self.dir / "out").returncode, 1)
+        self.assertEqual(before, (self.dir / "out" / "sources.npy").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
