@@ -15,14 +15,15 @@ Progress::~Progress() {
 
 void Progress::operator()(double share) {
   const auto now = Clock::now();
-  if (!terminal_ || now - start_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100)) return;
+  if (!terminal_ || now - start_ < std::chrono::seconds(1) || now - last_ < std::chrono::milliseconds(100))
+    return;
   last_ = now;
   drawn_ = true;
   constexpr int width = 30;
   const int full = static_cast<int>(share * width);
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  fmt::print(stderr, "\r{} [{:=<{}}{: <{}}] {:3.0f} %, {:.0f} s left ", what_, "", full, "", width - full, 100 * share,
-             share > 0 ? seconds / share - seconds : 0);
+  fmt::print(stderr, "\r{} [{:=<{}}{: <{}}] {:3.0f} %, {:.0f} s left ", what_, "", full, "", width - full,
+             100 * share, share > 0 ? seconds / share - seconds : 0);
   std::fflush(stderr);
 }
 
@@ -33,7 +34,8 @@ void make_folder(const std::filesystem::path& folder) {
     throw Failure(fmt::format("{}: cannot make this folder{}", folder.string(),
                               error ? ": " + error.message() : "; something else has that name"));
   }
-  if (::access(folder.c_str(), W_OK) != 0) throw Failure(fmt::format("{}: cannot write to this folder", folder.string()));
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw Failure(fmt::format("{}: cannot write to this folder", folder.string()));
 }
 
 void print_warnings(const Model& model) {
@@ -50,8 +52,10 @@ void print_warnings(const Model& model) {
   if (pairs == 0) return;
   std::string list;
   for (const Index k : close) list += fmt::format(" {}", k + 1);
-  fmt::print(stderr, "warning: kurtoses too close for the {} frames given: components{} may still be mixed among "
-                     "themselves ({} pair{})\n", model.samples, list, pairs, pairs == 1 ? "" : "s");
+  fmt::print(stderr,
+             "warning: kurtoses too close for the {} frames given: components{} may still be mixed among "
+             "themselves ({} pair{})\n",
+             model.samples, list, pairs, pairs == 1 ? "" : "s");
 }
 
 }  // namespace demix::cli

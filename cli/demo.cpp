@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <memory>
@@ -42,13 +42,14 @@ void print_plots(const Matrix<double>& X, const Matrix<double>& S, const Matrix<
     const double limit = v.cwiseAbs().maxCoeff();
     return report::text_plot(v, text_width, 3, -limit, limit);
   };
-  fmt::print("  {:<{}}  {:<{}}  {}\n", "mixture (what is given)", text_width, "source (the truth)", text_width,
-             "estimate (what demix found)");
+  fmt::print("  {:<{}}  {:<{}}  {}\n", "mixture (what is given)", text_width, "source (the truth)",
+             text_width, "estimate (what demix found)");
   for (Index i = 0; i < S.rows(); ++i) {
     const auto x = plot(X, i);
     const auto s = plot(S, i);
     const auto y = plot(Y, i);
-    for (std::size_t line = 0; line < x.size(); ++line) fmt::print("  {}  {}  {}\n", x[line], s[line], y[line]);
+    for (std::size_t line = 0; line < x.size(); ++line)
+      fmt::print("  {}  {}  {}\n", x[line], s[line], y[line]);
     fmt::print("  {:<{}}  {:<{}}\n", fmt::format("mixture {}", i + 1), text_width,
                names[static_cast<std::size_t>(i)], text_width);
   }
@@ -84,7 +85,9 @@ void run(const Options& o) {
   }
 
   if (o.json) {
-    nlohmann::ordered_json json = {{"mse", running.mse()}, {"fobi_mse", fobi_mse}, {"iterations", run.iterations},
+    nlohmann::ordered_json json = {{"mse", running.mse()},
+                                   {"fobi_mse", fobi_mse},
+                                   {"iterations", run.iterations},
                                    {"sources", nlohmann::ordered_json::array()}};
     for (Index i = 0; i < d; ++i) {
       const auto k = static_cast<std::size_t>(i);
@@ -98,22 +101,26 @@ void run(const Options& o) {
   } else {
     fmt::print("Four sources, mixed by a random matrix; demix sees only the mixtures.\n\n");
     print_plots(m.mixtures, m.sources, Y, names);
-    fmt::print("\n  {:<10}{:>8}{:>18}{:>18}{:>12}\n", "source", "output", "kurtosis (true)", "kurtosis (found)", "error");
+    fmt::print("\n  {:<10}{:>8}{:>18}{:>18}{:>12}\n", "source", "output", "kurtosis (true)",
+               "kurtosis (found)", "error");
     for (Index i = 0; i < d; ++i) {
       const auto k = static_cast<std::size_t>(i);
       fmt::print("  {:<10}{:>8}{:>18.2f}{:>18.2f}{:>12.1e}\n", names[k],
                  fmt::format("{}{}", match.sign[k] < 0 ? "-" : "+", match.output[k] + 1),
                  source_kurtosis(which[k]), run.model.kurtosis(match.output[k]), error(i));
     }
-    fmt::print("\nThe paper's network, trained offline on {} frames: {} iterations, {:.2f} s, mean squared error {:.1e}\n"
-               "(closed form, FOBI: {:.1e}; 1 would be no separation at all).\n",
-               o.samples, run.iterations, seconds, running.mse(), fobi_mse);
+    fmt::print(
+        "\nThe paper's network, trained offline on {} frames: {} iterations, {:.2f} s, mean squared error "
+        "{:.1e}\n"
+        "(closed form, FOBI: {:.1e}; 1 would be no separation at all).\n",
+        o.samples, run.iterations, seconds, running.mse(), fobi_mse);
   }
   print_warnings(run.model);
 
   make_folder(o.folder);
-  const report::SeparationFigure figure{"Four sources out of four mixtures", m.mixtures, m.sources, Y, names, 300,
-                                        excerpt_stride(o.samples, 300)};
+  const report::SeparationFigure figure{
+      "Four sources out of four mixtures", m.mixtures, m.sources, Y, names, 300,
+      excerpt_stride(o.samples, 300)};
   std::FILE* words = o.json ? stderr : stdout;
   try {
     for (const auto& file : report::draw(figure, std::filesystem::path(o.folder) / "separation")) {
@@ -122,7 +129,9 @@ void run(const Options& o) {
   } catch (const std::runtime_error& e) {
     fmt::print(stderr, "demix: {}\n", e.what());
   }
-  if (!o.json) fmt::print("\nNext: demix generate -o data; demix separate data/mixtures.npy -o out; demix separate --help\n");
+  if (!o.json)
+    fmt::print(
+        "\nNext: demix generate -o data; demix separate data/mixtures.npy -o out; demix separate --help\n");
 }
 
 }  // namespace
@@ -131,7 +140,9 @@ void add_demo(CLI::App& app) {
   auto* sub = app.add_subcommand("demo", "Mix built-in sources, separate them, and show the result");
   auto o = std::make_shared<Options>();
   sub->add_option("-o,--output", o->folder, "Folder for the pictures")->capture_default_str();
-  sub->add_option("--samples", o->samples, "Frames to make")->check(CLI::Range(1000, 10000000))->capture_default_str();
+  sub->add_option("--samples", o->samples, "Frames to make")
+      ->check(CLI::Range(1000, 10000000))
+      ->capture_default_str();
   sub->add_option("--seed", o->seed, "Another seed, another mixture")->capture_default_str();
   sub->add_flag("--json", o->json, "Numbers as JSON");
   sub->callback([o] { run(*o); });

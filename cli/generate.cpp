@@ -33,7 +33,8 @@ void run(const Options& o) {
   }
   Random random(o.seed);
   const auto d = static_cast<Index>(which.size());
-  const Matrix<double> A = o.condition > 0 ? conditioned_mixing(d, o.condition, random) : normal_mixing(d, random);
+  const Matrix<double> A =
+      o.condition > 0 ? conditioned_mixing(d, o.condition, random) : normal_mixing(d, random);
   const Mixture m =
       mix(make_sources(which, o.samples, o.waveform ? Timing::waveform : Timing::iid, random), A, white);
 
@@ -45,33 +46,41 @@ void run(const Options& o) {
   io::write_signals(folder / "mixtures.npy", {m.mixtures, 0, {}});
   io::write_signals(folder / "mixing.npy", {m.mixing.transpose(), 0, {}});
   if (o.json) {
-    const nlohmann::ordered_json out = {{"sources", names},   {"samples", o.samples}, {"seed", o.seed},
-                                        {"white", white},     {"folder", o.folder},
-                                        {"files", {"sources.npy", "mixtures.npy", "mixing.npy"}}};
+    const nlohmann::ordered_json out = {
+        {"sources", names}, {"samples", o.samples}, {"seed", o.seed},
+        {"white", white},   {"folder", o.folder},   {"files", {"sources.npy", "mixtures.npy", "mixing.npy"}}};
     fmt::print("{}\n", out.dump(1));
     return;
   }
-  for (const char* file : {"sources.npy", "mixtures.npy", "mixing.npy"}) fmt::print("{}\n", (folder / file).string());
+  for (const char* file : {"sources.npy", "mixtures.npy", "mixing.npy"})
+    fmt::print("{}\n", (folder / file).string());
 }
 
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  auto* sub = app.add_subcommand("generate", "Write synthetic sources, a mixing matrix and the mixtures as NPY files");
+  auto* sub = app.add_subcommand("generate",
+                                 "Write synthetic sources, a mixing matrix and the mixtures as NPY files");
   auto o = std::make_shared<Options>();
-  auto* scenario = sub->add_option("--scenario", o->scenario,
-                                   "Of the paper: 1, 2 square + sine + sawtooth; 3, 4 square + sine + laplace; "
-                                   "1 and 3 whitened, 2 and 4 as mixed")
-                       ->check(CLI::Range(1, 4))
-                       ->capture_default_str();
-  auto* sources = sub->add_option("--sources", o->sources,
-                                  "Instead of a scenario: square, sine, sawtooth, laplace, uniform, comma-separated")
-                      ->delimiter(',')
-                      ->excludes(scenario);
+  auto* scenario =
+      sub->add_option("--scenario", o->scenario,
+                      "Of the paper: 1, 2 square + sine + sawtooth; 3, 4 square + sine + laplace; "
+                      "1 and 3 whitened, 2 and 4 as mixed")
+          ->check(CLI::Range(1, 4))
+          ->capture_default_str();
+  auto* sources =
+      sub->add_option("--sources", o->sources,
+                      "Instead of a scenario: square, sine, sawtooth, laplace, uniform, comma-separated")
+          ->delimiter(',')
+          ->excludes(scenario);
   sub->add_flag("--white", o->white, "Whiten the mixtures (with --sources)")->needs(sources);
-  sub->add_option("--samples", o->samples, "Frames to make")->check(CLI::Range(1L, 1000000000L))->capture_default_str();
-  sub->add_option("--seed", o->seed, "The same seed gives the same numbers everywhere")->capture_default_str();
-  sub->add_option("--condition", o->condition, "Condition number of the mixing matrix; default: Gaussian entries")
+  sub->add_option("--samples", o->samples, "Frames to make")
+      ->check(CLI::Range(1L, 1000000000L))
+      ->capture_default_str();
+  sub->add_option("--seed", o->seed, "The same seed gives the same numbers everywhere")
+      ->capture_default_str();
+  sub->add_option("--condition", o->condition,
+                  "Condition number of the mixing matrix; default: Gaussian entries")
       ->check(CLI::Range(1.0, 1e12));
   sub->add_flag("--waveform", o->waveform, "Waveforms over one second instead of independent samples");
   sub->add_option("-o,--output", o->folder, "Folder to write to")->required();

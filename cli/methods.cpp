@@ -27,8 +27,8 @@ void run(bool json) {
   }
   fmt::print("{:<16}{:<8}{:<7}{:<28}{}\n", "method", "mode", "local", "separates sources", "reference");
   for (const Method& m : methods()) {
-    fmt::print("{:<16}{:<8}{:<7}{:<28}{}\n", m.name, m.online ? "online" : "batch", m.local ? "yes" : "no", m.sources,
-               m.reference);
+    fmt::print("{:<16}{:<8}{:<7}{:<28}{}\n", m.name, m.online ? "online" : "batch", m.local ? "yes" : "no",
+               m.sources, m.reference);
   }
   fmt::print("\nWhat they cannot do:\n");
   for (const Method& m : methods()) fmt::print("  {:<16}{}\n", m.name, m.cannot);
@@ -37,7 +37,8 @@ void run(bool json) {
 }  // namespace
 
 void add_methods(CLI::App& app) {
-  auto* sub = app.add_subcommand("methods", "List the methods: batch or online, local or not, and their limits");
+  auto* sub =
+      app.add_subcommand("methods", "List the methods: batch or online, local or not, and their limits");
   auto json = std::make_shared<bool>(false);
   sub->add_flag("--json", *json, "As JSON");
   sub->callback([json] { run(*json); });

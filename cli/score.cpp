@@ -24,7 +24,8 @@ Matrix<double> gain(const Options& o) {
   const Matrix<double> A = io::read_signals(o.mixing).data.transpose();
   const Model model = io::load_model(o.model);
   if (A.rows() != model.channels()) {
-    throw Failure(fmt::format("{}: {} channels, but the model {} has {}", o.mixing, A.rows(), o.model, model.channels()));
+    throw Failure(fmt::format("{}: {} channels, but the model {} has {}", o.mixing, A.rows(), o.model,
+                              model.channels()));
   }
   return model.unmixing * A;
 }
@@ -39,8 +40,8 @@ void run(const Options& o) {
   require_finite_file(S, o.truth);
   require_finite_file(Y, o.estimate);
   if (S.rows() != Y.rows() || S.cols() != Y.cols()) {
-    throw Failure(fmt::format("{} holds {} samples x {} channels, {} holds {} x {}; they must be alike", o.truth, S.cols(),
-                              S.rows(), o.estimate, Y.cols(), Y.rows()));
+    throw Failure(fmt::format("{} holds {} samples x {} channels, {} holds {} x {}; they must be alike",
+                              o.truth, S.cols(), S.rows(), o.estimate, Y.cols(), Y.rows()));
   }
   if (!o.raw) {
     S = standardized(S);
@@ -76,30 +77,35 @@ void run(const Options& o) {
   for (Index i = 0; i < S.rows(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     fmt::print("{:<8}{:>8}{:>12.3e}{:>10.1f}{:>10.1f}{:>10.1f}\n", i + 1,
-               fmt::format("{}{}", matching.sign[k] < 0 ? "-" : "+", matching.output[k] + 1), error(i), eval.sdr(i),
-               eval.sir(i), eval.sar(i));
+               fmt::format("{}{}", matching.sign[k] < 0 ? "-" : "+", matching.output[k] + 1), error(i),
+               eval.sdr(i), eval.sir(i), eval.sar(i));
   }
   fmt::print("{:<8}{:>8}{:>12.3e}\n", "mean", "", error.mean());
   if (json.contains("amari")) {
-    fmt::print("Amari index {:.4g}, MD index {:.4g}\n", json["amari"].get<double>(), json["md"].get<double>());
+    fmt::print("Amari index {:.4g}, MD index {:.4g}\n", json["amari"].get<double>(),
+               json["md"].get<double>());
   }
 }
 
 }  // namespace
 
 void add_score(CLI::App& app) {
-  auto* sub = app.add_subcommand("score", "Compare estimated sources with the true ones, whatever their order and sign");
+  auto* sub = app.add_subcommand(
+      "score", "Compare estimated sources with the true ones, whatever their order and sign");
   auto o = std::make_shared<Options>();
   sub->add_option("estimate", o->estimate, "File of estimated sources, one frame per row")->required();
   sub->add_option("--truth", o->truth, "File of true sources")->required();
-  auto* mixing = sub->add_option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
+  auto* mixing =
+      sub->add_option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
   auto* model = sub->add_option("--model", o->model, "The model that made the estimates (with --mixing)");
   mixing->needs(model);
   model->needs(mixing);
   sub->add_flag("--raw", o->raw, "Compare as they are; default: both scaled to mean 0 and variance 1");
   sub->add_flag("--json", o->json, "As JSON");
-  sub->footer("MSE is the paper's: mean squared error under the best signs and permutation. SDR, SIR and SAR are those of\n"
-              "BSS Eval with one gain per source.");
+  sub->footer(
+      "MSE is the paper's: mean squared error under the best signs and permutation. SDR, SIR and SAR are "
+      "those of\n"
+      "BSS Eval with one gain per source.");
   sub->callback([o] { run(*o); });
 }
 

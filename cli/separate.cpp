@@ -23,7 +23,8 @@ struct Options {
   bool json = false;
 };
 
-void print_table(const Model& model, const std::filesystem::path& sources, const std::filesystem::path& model_file) {
+void print_table(const Model& model, const std::filesystem::path& sources,
+                 const std::filesystem::path& model_file) {
   fmt::print("{:<11}{:>10}   strongest on\n", "component", "kurtosis");
   for (Index k = 0; k < model.components(); ++k) {
     Index channel = 0;
@@ -57,7 +58,8 @@ void run(const Options& o) {
 
   const std::filesystem::path folder = o.folder;
   make_folder(folder);
-  const std::filesystem::path sources = folder / ("sources" + std::filesystem::path(o.input).extension().string());
+  const std::filesystem::path sources =
+      folder / ("sources" + std::filesystem::path(o.input).extension().string());
   const std::filesystem::path model_file = folder / "model.json";
   Signals out;
   out.data = outcome.model.apply(input.data);
@@ -70,15 +72,15 @@ void run(const Options& o) {
 
   print_warnings(outcome.model);
   if (!o.json) return print_table(outcome.model, sources, model_file);
-  nlohmann::ordered_json json = {{"input", o.input},
-                                 {"method", o.method},
-                                 {"samples", outcome.model.samples},
-                                 {"channels", outcome.model.channels()},
-                                 {"components", outcome.model.components()},
-                                 {"kurtosis", std::vector<double>(outcome.model.kurtosis.begin(),
-                                                                  outcome.model.kurtosis.end())},
-                                 {"sources", sources.string()},
-                                 {"model", model_file.string()}};
+  nlohmann::ordered_json json = {
+      {"input", o.input},
+      {"method", o.method},
+      {"samples", outcome.model.samples},
+      {"channels", outcome.model.channels()},
+      {"components", outcome.model.components()},
+      {"kurtosis", std::vector<double>(outcome.model.kurtosis.begin(), outcome.model.kurtosis.end())},
+      {"sources", sources.string()},
+      {"model", model_file.string()}};
   json["warnings"] = nlohmann::ordered_json::array();
   for (const Warning& w : outcome.model.warnings) json["warnings"].push_back(w.text);
   fmt::print("{}\n", json.dump(1));
@@ -91,23 +93,28 @@ void add_separate(CLI::App& app) {
   auto o = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const Method& m : methods()) names.emplace_back(m.name);
-  sub->add_option("input", o->input, "File of mixtures, one frame per row: .npy, .csv, .tsv, .txt, .dat")->required();
+  sub->add_option("input", o->input, "File of mixtures, one frame per row: .npy, .csv, .tsv, .txt, .dat")
+      ->required();
   sub->add_option("-m,--method", o->method, "One of those `demix methods` lists")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
-  sub->add_option("-o,--output", o->folder, "Folder for sources.* (the kind of file that came in) and model.json")
+  sub->add_option("-o,--output", o->folder,
+                  "Folder for sources.* (the kind of file that came in) and model.json")
       ->required();
-  sub->add_option("--components", o->method_options.components, "Keep at most this many (default: all there are)")
+  sub->add_option("--components", o->method_options.components,
+                  "Keep at most this many (default: all there are)")
       ->check(CLI::Range(Index{1}, Index{1} << 20));
   std::vector<std::string> weights;
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
-  sub->add_option("--weight", o->weight, "Weight of a frame: square (the paper's), or norm, log, reciprocal, which "
-                                         "resist outliers")
+  sub->add_option("--weight", o->weight,
+                  "Weight of a frame: square (the paper's), or norm, log, reciprocal, which "
+                  "resist outliers")
       ->check(CLI::IsMember(weights));
   sub->add_option("--seed", o->method_options.seed, "Of random starts")->capture_default_str();
   sub->add_option("--eta", o->eta, "Learning rate (sm-ica, sm-ica-offline)")->check(CLI::PositiveNumber);
-  sub->add_option("--tau", o->tau, "Ratio of the learning rates of W and M (sm-ica; with sm-ica-offline: take the "
-                                   "published steps)")
+  sub->add_option("--tau", o->tau,
+                  "Ratio of the learning rates of W and M (sm-ica; with sm-ica-offline: take the "
+                  "published steps)")
       ->check(CLI::PositiveNumber);
   sub->add_option("--lambda", o->method_options.lambda, "Values of the paper's Lambda table, comma-separated")
       ->delimiter(',');
@@ -117,7 +124,8 @@ void add_separate(CLI::App& app) {
   sub->add_option("--passes", o->method_options.passes, "Times over the data (sm-ica)")
       ->check(CLI::Range(Index{1}, Index{1} << 30))
       ->capture_default_str();
-  sub->add_flag("--shuffle", o->method_options.shuffle, "A new random order of the frames in every pass (sm-ica)");
+  sub->add_flag("--shuffle", o->method_options.shuffle,
+                "A new random order of the frames in every pass (sm-ica)");
   sub->add_flag("--json", o->json, "Report as JSON");
   sub->callback([o] { run(*o); });
 }

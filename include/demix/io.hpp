@@ -9,8 +9,8 @@
 #include "demix/model.hpp"
 #include "demix/types.hpp"
 
-/// Files in and out. A file holds one frame per row: (samples, channels). Whatever is written appears under its name
-/// complete or not at all.
+/// Files in and out. A file holds one frame per row: (samples, channels). Whatever is written appears under
+/// its name complete or not at all.
 namespace demix::io {
 
 /// A file that cannot be read or written: the message names the path, the place in it and what is wrong.
@@ -26,8 +26,8 @@ bool is_supported(const std::filesystem::path& path);
 /// Parsers and printers behind them, on memory. `name` is only for messages.
 Signals parse_npy(std::string_view bytes, const std::string& name);
 Signals parse_text(std::string_view text, const std::string& name);
-std::string to_npy(const Matrix<double>& data);                 ///< channels x samples -> (samples, channels), '<f8'
-std::string to_text(const Signals& signals, char delimiter);    ///< shortest decimals that read back the same
+std::string to_npy(const Matrix<double>& data);  ///< channels x samples -> (samples, channels), '<f8'
+std::string to_text(const Signals& signals, char delimiter);  ///< shortest decimals that read back the same
 
 Model load_model(const std::filesystem::path& path);
 void save_model(const std::filesystem::path& path, const Model& model);

@@ -16,14 +16,14 @@ namespace demix {
 /// Everything a method can be asked for; a method ignores nothing silently: what it cannot do, it refuses.
 struct MethodOptions {
   std::uint64_t seed = 0;
-  Index components = 0;               ///< 0 = as many as the data has
-  std::optional<Weight> weight;       ///< default square
+  Index components = 0;          ///< 0 = as many as the data has
+  std::optional<Weight> weight;  ///< default square
   std::optional<double> eta;
   std::optional<double> tau;
-  std::vector<double> lambda;         ///< tabulated values; empty = default_lambda2
+  std::vector<double> lambda;                             ///< tabulated values; empty = default_lambda2
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
-  Index passes = 1;                   ///< online methods: times over the data
-  bool shuffle = false;               ///< online methods: a new random order in every pass
+  Index passes = 1;                                       ///< online methods: times over the data
+  bool shuffle = false;                  ///< online methods: a new random order in every pass
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
 };
 
@@ -36,11 +36,11 @@ struct Outcome {
 
 struct Method {
   std::string_view name;
-  bool online;                 ///< one frame at a time, else over the whole recording
-  bool local;                  ///< every synapse learns from what is at hand (plus total activity)
-  bool needs_whitening;        ///< of its input, by someone else
-  std::string_view sources;    ///< what it can separate
-  std::string_view cannot;     ///< what it cannot
+  bool online;               ///< one frame at a time, else over the whole recording
+  bool local;                ///< every synapse learns from what is at hand (plus total activity)
+  bool needs_whitening;      ///< of its input, by someone else
+  std::string_view sources;  ///< what it can separate
+  std::string_view cannot;   ///< what it cannot
   std::string_view reference;
   Outcome (*run)(const Frames<double>& X, const MethodOptions& options);
 };

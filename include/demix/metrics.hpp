@@ -4,7 +4,8 @@
 
 #include "demix/types.hpp"
 
-/// How good a separation is. Sources S and outputs Y are components x samples; P = B A is demixing times mixing.
+/// How good a separation is. Sources S and outputs Y are components x samples; P = B A is demixing times
+/// mixing.
 namespace demix {
 
 /// Which output is which source, and with which sign.
@@ -23,7 +24,7 @@ class RunningMse {
   void add(const Frames<double>& S, const Frames<double>& Y);
 
   std::int64_t count() const { return count_; }
-  double mse() const;                   ///< NaN before the first frame
+  double mse() const;                     ///< NaN before the first frame
   Vector<double> mse_per_source() const;  ///< of each source under the best matching
   Matching matching() const;
 
@@ -38,17 +39,21 @@ class RunningMse {
 /// RunningMse over all frames at once.
 double mse(const Frames<double>& S, const Frames<double>& Y);
 
-/// Error of y = P s for sources of zero mean and unit variance, from the matrix alone: the paper's MSE in expectation.
+/// Error of y = P s for sources of zero mean and unit variance, from the matrix alone: the paper's MSE in
+/// expectation.
 double mse_of_gain(const Matrix<double>& P);
 
-/// Moreau-Amari index of P: 0 for a scaled permutation, at most 1. Blind to the scale of outputs, not of sources.
+/// Moreau-Amari index of P: 0 for a scaled permutation, at most 1. Blind to the scale of outputs, not of
+/// sources.
 double amari_index(const Matrix<double>& P);
 
-/// MD index (Ilmonen, Nordhausen, Oja, Ollila 2010): (d-1)^-1/2 min ||C P - I|| over scaled permutations C; in [0, 1].
+/// MD index (Ilmonen, Nordhausen, Oja, Ollila 2010): (d-1)^-1/2 min ||C P - I|| over scaled permutations C;
+/// in [0, 1].
 double md_index(const Matrix<double>& P);
 
-/// BSS Eval with the true sources as allowed distortions by a gain each (Vincent, Gribonval, Fevotte 2006), in dB, one
-/// value per source. Outputs are matched for the best mean SIR. Infinite where the error is exactly zero.
+/// BSS Eval with the true sources as allowed distortions by a gain each (Vincent, Gribonval, Fevotte 2006),
+/// in dB, one value per source. Outputs are matched for the best mean SIR. Infinite where the error is
+/// exactly zero.
 struct BssEval {
   Vector<double> sdr;  ///< against everything
   Vector<double> sir;  ///< against the other sources

@@ -14,8 +14,8 @@ namespace demix {
 struct Warning {
   enum class Kind { close_kurtosis, reduced_rank, few_samples, not_converged };
   Kind kind;
-  std::string text;                ///< one line, components and channels counted from 1
-  std::vector<Index> components;   ///< concerned, counted from 0
+  std::string text;               ///< one line, components and channels counted from 1
+  std::vector<Index> components;  ///< concerned, counted from 0
 };
 
 struct Model {
@@ -41,8 +41,8 @@ struct Model {
   Matrix<float> invert(const Frames<float>& Y) const;
   Matrix<double> invert(const Frames<double>& Y) const;
 
-  /// The recording without these components (counted from 0): X - sum_k mixing_k unmixing_k (X - mean). What the
-  /// model does not describe (directions dropped by whitening) is kept.
+  /// The recording without these components (counted from 0): X - sum_k mixing_k unmixing_k (X - mean). What
+  /// the model does not describe (directions dropped by whitening) is kept.
   Matrix<float> remove(const Frames<float>& X, const std::vector<Index>& components) const;
   Matrix<double> remove(const Frames<double>& X, const std::vector<Index>& components) const;
 
@@ -50,9 +50,9 @@ struct Model {
   void validate() const;
 };
 
-/// Order by descending kurtosis and fix signs: each component is positive on the channel where it is strongest
-/// (largest |mixing| in units of that channel's deviation; the first such channel on a tie). `deviation` has one
-/// entry per channel.
+/// Order by descending kurtosis and fix signs: each component is positive on the channel where it is
+/// strongest (largest |mixing| in units of that channel's deviation; the first such channel on a tie).
+/// `deviation` has one entry per channel.
 void put_in_order(Model& model, const Vector<double>& deviation);
 
 }  // namespace demix

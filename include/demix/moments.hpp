@@ -5,17 +5,17 @@
 #include "demix/types.hpp"
 #include "demix/weight.hpp"
 
-/// Running sums over frames: fed in blocks of any size, merged across threads or files, kept in double whatever
-/// the data is. Each is one pass over the data.
+/// Running sums over frames: fed in blocks of any size, merged across threads or files, kept in double
+/// whatever the data is. Each is one pass over the data.
 namespace demix {
 
 /// Throws std::invalid_argument naming channel and frame of the first NaN or Inf in X.
 void require_finite(const Frames<float>& X);
 void require_finite(const Frames<double>& X);
 
-/// Mean and covariance. Frames are counted from the first one seen, every block is centred on its own mean before its
-/// products are summed, and sums are joined by the update of Chan, Golub and LeVeque (1983), so an offset far larger
-/// than the signal costs no digits.
+/// Mean and covariance. Frames are counted from the first one seen, every block is centred on its own mean
+/// before its products are summed, and sums are joined by the update of Chan, Golub and LeVeque (1983), so an
+/// offset far larger than the signal costs no digits.
 class Moments {
  public:
   explicit Moments(Index channels);
@@ -38,14 +38,14 @@ class Moments {
   void join(double count, const Vector<double>& mean, const Matrix<double>& scatter);
 
   std::int64_t count_ = 0;
-  Vector<double> origin_;  // the first frame
-  Vector<double> mean_;    // from there
+  Vector<double> origin_;   // the first frame
+  Vector<double> mean_;     // from there
   Matrix<double> scatter_;  // lower triangle of sum (x - mean)(x - mean)^T
   double resolution_ = 0;
 };
 
-/// Activity-weighted covariance C_z = E[w(||h||^2) h h^T] of h = P (x - mean), for a given P: the whitener for FOBI,
-/// the network's own M^-1 W for the paper's offline rule.
+/// Activity-weighted covariance C_z = E[w(||h||^2) h h^T] of h = P (x - mean), for a given P: the whitener
+/// for FOBI, the network's own M^-1 W for the paper's offline rule.
 class WeightedMoments {
  public:
   WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight = Weight::square);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The network's learning rules as a synapse sees them: one function per synapse, its arguments the whole of what the
-/// synapse can know. The matrix form in SmIcaNetwork::step is tested against these.
+/// The network's learning rules as a synapse sees them: one function per synapse, its arguments the whole of
+/// what the synapse can know. The matrix form in SmIcaNetwork::step is tested against these.
 namespace demix {
 
 /// Feedforward synapse from input j to output i:
@@ -18,7 +18,8 @@ constexpr T lateral_plasticity(T y_i, T y_j, bool same_neuron, T eta, T tau) {
   return eta / tau * (y_i * y_j - (same_neuron ? T(1) : T(0)));
 }
 
-/// The rule near the optimum (equation for Delta W with M close to I): Delta W_ij = eta p(||y||^2) y_i x_j with
+/// The rule near the optimum (equation for Delta W with M close to I): Delta W_ij = eta p(||y||^2) y_i x_j
+/// with
 ///   p(a) = 1 - a / lambda_i^2
 /// Positive (LTP for correlated input and output) below the threshold lambda_i^2, negative (LTD) above.
 template <typename T>

@@ -5,7 +5,8 @@
 #include "demix/lambda.hpp"
 #include "demix/types.hpp"
 
-/// The SM-ICA network, Algorithm 1 of the paper as published: eta and tau constant, no whitening, no averaging.
+/// The SM-ICA network, Algorithm 1 of the paper as published: eta and tau constant, no whitening, no
+/// averaging.
 ///
 ///   c = W x                              dendritic currents
 ///   dy/dgamma = c - M y                  somatic outputs, at rest y = M^-1 c
@@ -22,16 +23,16 @@ struct SmIcaNetworkOptions {
     iterate,  ///< y <- y + gamma (c - M y) from rest until it settles
   };
 
-  double eta = 2e-5;                        ///< learning rate (table 1, online)
-  double tau = 1.5;                         ///< ratio of the learning rates of W and M
-  Vector<double> lambda2;                   ///< lambda_i^2, one per output; empty = default_lambda2
+  double eta = 2e-5;       ///< learning rate (table 1, online)
+  double tau = 1.5;        ///< ratio of the learning rates of W and M
+  Vector<double> lambda2;  ///< lambda_i^2, one per output; empty = default_lambda2
   Dynamics dynamics = Dynamics::solve;
-  bool autapses = true;     ///< false: M_ii is the neuron's own gain, not a synapse: y_i relaxes to
-                            ///< (c_i - sum_{j != i} M_ij y_j)/M_ii. Same rest, other way there (iterate only).
-  double gamma = 0;         ///< step of the dynamics; 0 = 1/max row sum of |M|, which always converges
-  double tolerance = 0;     ///< settled when ||c - M y|| <= tolerance ||c||; 0 = 64 epsilon of T
+  bool autapses = true;  ///< false: M_ii is the neuron's own gain, not a synapse: y_i relaxes to
+                         ///< (c_i - sum_{j != i} M_ij y_j)/M_ii. Same rest, other way there (iterate only).
+  double gamma = 0;      ///< step of the dynamics; 0 = 1/max row sum of |M|, which always converges
+  double tolerance = 0;  ///< settled when ||c - M y|| <= tolerance ||c||; 0 = 64 epsilon of T
   int max_iterations = 10000;
-  std::uint64_t seed = 0;   ///< of the initial W ~ N(0, 1)
+  std::uint64_t seed = 0;  ///< of the initial W ~ N(0, 1)
 
   void validate() const;
 };
@@ -54,8 +55,8 @@ class SmIcaNetwork {
   /// One frame: outputs, then learning. Allocates nothing.
   NetworkStatus step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
 
-  /// step() for every column. Stops at the first failure (bad input and unsettled frames are no failure); the outputs
-  /// from there on are 0.
+  /// step() for every column. Stops at the first failure (bad input and unsettled frames are no failure); the
+  /// outputs from there on are 0.
   NetworkStatus process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);
 
   Index inputs() const { return W_.cols(); }
@@ -71,9 +72,9 @@ class SmIcaNetwork {
   int iterations() const { return iterations_; }                ///< of the dynamics; 0 when solved
   T residual() const { return residual_; }                      ///< ||c - M y|| / ||c|| of the dynamics
 
-  NetworkStatus status() const { return status_; }    ///< ok, or the failure that stopped learning
-  std::int64_t frames() const { return frames_; }     ///< learned from
-  std::int64_t refused() const { return refused_; }   ///< frames with NaN or Inf
+  NetworkStatus status() const { return status_; }   ///< ok, or the failure that stopped learning
+  std::int64_t frames() const { return frames_; }    ///< learned from
+  std::int64_t refused() const { return refused_; }  ///< frames with NaN or Inf
 
  private:
   NetworkStatus settle();

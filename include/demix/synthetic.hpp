@@ -18,8 +18,8 @@ enum class Source {
   uniform,   ///< noise, kurtosis 1.8
 };
 
-/// How a source unfolds: every sample independent (the waveform at a random phase), or as a waveform over one second,
-/// t = 0 ... 1 in T steps. Noise is the same either way.
+/// How a source unfolds: every sample independent (the waveform at a random phase), or as a waveform over one
+/// second, t = 0 ... 1 in T steps. Noise is the same either way.
 enum class Timing { iid, waveform };
 
 double source_kurtosis(Source source);
@@ -36,8 +36,8 @@ Matrix<double> uniform_mixing(Index d, double half, Random& random);
 /// U diag(1 ... 1/condition) V^T, U and V random rotations, singular values evenly spread in their logarithm.
 Matrix<double> conditioned_mixing(Index d, double condition, Random& random);
 
-/// The four scenarios of appendix D: 1 and 2 are square, sine, sawtooth; 3 and 4 square, sine, Laplace. The mixtures
-/// of 1 and 3 come whitened (by their sample covariance), those of 2 and 4 coloured, as mixed.
+/// The four scenarios of appendix D: 1 and 2 are square, sine, sawtooth; 3 and 4 square, sine, Laplace. The
+/// mixtures of 1 and 3 come whitened (by their sample covariance), those of 2 and 4 coloured, as mixed.
 std::vector<Source> scenario_sources(int scenario);
 bool scenario_is_white(int scenario);
 

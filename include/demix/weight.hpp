@@ -6,8 +6,8 @@
 #include "demix/types.hpp"
 
 /// How much a frame of activity a = ||h||^2 counts in C_z = E[w(a) h h^T].
-/// The paper's w = a makes the eigenvalues of C_z those of kurtosis. The others grow more slowly (or fall), so
-/// that a few huge frames cannot outvote the rest; they still separate sources that differ in shape.
+/// The paper's w = a makes the eigenvalues of C_z those of kurtosis. The others grow more slowly (or fall),
+/// so that a few huge frames cannot outvote the rest; they still separate sources that differ in shape.
 namespace demix {
 
 enum class Weight {

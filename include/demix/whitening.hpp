@@ -6,27 +6,28 @@
 namespace demix {
 
 struct WhiteningOptions {
-  Index components = 0;       ///< keep at most this many principal components; 0 = all there are
-  double rank_tolerance = 0;  ///< drop directions below this share of the largest; 0 = from the precision of the data
+  Index components = 0;  ///< keep at most this many principal components; 0 = all there are
+  double rank_tolerance =
+      0;  ///< drop directions below this share of the largest; 0 = from the precision of the data
 
   void validate() const;
 };
 
 struct Whitening {
-  Vector<double> mean;            ///< of the channels
-  Matrix<double> whitener;        ///< P: rank x channels
-  Matrix<double> dewhitener;      ///< P^+: channels x rank, x = mean + P^+ h
-  Vector<double> eigenvalues;     ///< of the channels' correlation matrix, descending, all of them
-  std::vector<Index> constant;    ///< channels that never change
-  Index rank = 0;                 ///< number of independent directions in the data
-  double condition = 1;           ///< largest over smallest singular value kept, channels scaled to unit variance
+  Vector<double> mean;          ///< of the channels
+  Matrix<double> whitener;      ///< P: rank x channels
+  Matrix<double> dewhitener;    ///< P^+: channels x rank, x = mean + P^+ h
+  Vector<double> eigenvalues;   ///< of the channels' correlation matrix, descending, all of them
+  std::vector<Index> constant;  ///< channels that never change
+  Index rank = 0;               ///< number of independent directions in the data
+  double condition = 1;  ///< largest over smallest singular value kept, channels scaled to unit variance
 
   Index components() const { return whitener.rows(); }  ///< min(rank, options.components)
 };
 
-/// Channels are scaled to unit variance first, so units do not matter (microvolts beside degrees); directions whose
-/// share of the variance is at the level of rounding are dropped: constant, duplicated and dependent channels reduce
-/// the rank and leave no Inf behind. Throws std::invalid_argument when nothing varies at all.
+/// Channels are scaled to unit variance first, so units do not matter (microvolts beside degrees); directions
+/// whose share of the variance is at the level of rounding are dropped: constant, duplicated and dependent
+/// channels reduce the rank and leave no Inf behind. Throws std::invalid_argument when nothing varies at all.
 Whitening whiten(const Moments& moments, const WhiteningOptions& options = {});
 
 }  // namespace demix

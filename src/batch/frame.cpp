@@ -28,7 +28,8 @@ Vector<double> output_kurtosis(const Model& model, const Frames<T>& X) {
   return fourth.array() * n / second.array().square();
 }
 
-// Outputs of frames spread evenly over the recording: enough to estimate crosstalk, few enough to cost nothing.
+// Outputs of frames spread evenly over the recording: enough to estimate crosstalk, few enough to cost
+// nothing.
 template <typename T>
 Matrix<double> sample_outputs(const Model& model, const Frames<T>& X) {
   constexpr Index enough = 1 << 16;
@@ -69,7 +70,8 @@ void warn_of_close_kurtosis(Model& model, const Matrix<double>& crosstalk) {
       if (std::max(crosstalk(i, j), crosstalk(j, i)) <= trusted_crosstalk) continue;
       model.warnings.push_back({Warning::Kind::close_kurtosis,
                                 "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
-                                    ": kurtoses too close to tell apart with " + std::to_string(model.samples) +
+                                    ": kurtoses too close to tell apart with " +
+                                    std::to_string(model.samples) +
                                     " frames; they may still be mixed with each other",
                                 {i, j}});
     }

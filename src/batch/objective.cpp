@@ -20,7 +20,8 @@ Matrix<double> gamma_inverse(const Frames<double>& X, Weight weight) {
   return L * weighted.covariance() * L.transpose();
 }
 
-// With G = X^T Gamma X and K = Y^T Lambda^2 Y:  ||G - K||^2 = Tr G^2 - 2 Tr G K + Tr K^2, each through d x d products.
+// With G = X^T Gamma X and K = Y^T Lambda^2 Y:  ||G - K||^2 = Tr G^2 - 2 Tr G K + Tr K^2, each through d x d
+// products.
 double similarity_objective(const Frames<double>& X, const Matrix<double>& gamma_inv, const Frames<double>& Y,
                             const Vector<double>& lambda2) {
   const auto T = static_cast<double>(X.cols());
@@ -28,17 +29,20 @@ double similarity_objective(const Frames<double>& X, const Matrix<double>& gamma
   const Matrix<double> Cx = X * X.transpose() / T;
   const Matrix<double> Cy = Y * Y.transpose() / T;
   const Matrix<double> Cxy = X * Y.transpose() / T;
-  const Matrix<double> GC = gamma.solve(Cx);                                            // Gamma C_x
-  const Matrix<double> LC = lambda2.asDiagonal() * Cy;                                  // Lambda^2 C_y
-  const Matrix<double> cross = gamma.solve(Cxy) * lambda2.asDiagonal() * Cxy.transpose();  // Gamma C_xy Lambda^2 C_yx
+  const Matrix<double> GC = gamma.solve(Cx);            // Gamma C_x
+  const Matrix<double> LC = lambda2.asDiagonal() * Cy;  // Lambda^2 C_y
+  const Matrix<double> cross =
+      gamma.solve(Cxy) * lambda2.asDiagonal() * Cxy.transpose();  // Gamma C_xy Lambda^2 C_yx
   return (GC * GC).trace() - 2 * cross.trace() + (LC * LC).trace();
 }
 
 double min_max_objective(const Matrix<double>& W, const Matrix<double>& M, const Frames<double>& Y,
-                         const Frames<double>& X, const Matrix<double>& gamma_inv, const Vector<double>& lambda2) {
+                         const Frames<double>& X, const Matrix<double>& gamma_inv,
+                         const Vector<double>& lambda2) {
   const auto T = static_cast<double>(X.cols());
   const double data = (-2 * (W * X).cwiseProduct(Y).sum() + (M * Y).cwiseProduct(Y).sum()) / T;
-  return data + (lambda2.cwiseInverse().asDiagonal() * (W * gamma_inv * W.transpose())).diagonal().sum() - M.trace();
+  return data + (lambda2.cwiseInverse().asDiagonal() * (W * gamma_inv * W.transpose())).diagonal().sum() -
+         M.trace();
 }
 
 }  // namespace demix

@@ -16,8 +16,8 @@ namespace {
 
 using Eig = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
 
-// The rotation still to go: Q C_z Q^T is diagonal at the optimum, descending where lambda ascends. To first order
-// the angle left in the plane (i, j) is the off-diagonal element over the gap of the diagonal.
+// The rotation still to go: Q C_z Q^T is diagonal at the optimum, descending where lambda ascends. To first
+// order the angle left in the plane (i, j) is the off-diagonal element over the gap of the diagonal.
 double rotation_left(const Matrix<double>& Q, const Matrix<double>& Cz, const Vector<double>& lambda2) {
   const Matrix<double> S = Q * Cz * Q.transpose();
   double worst = 0;
@@ -30,9 +30,10 @@ double rotation_left(const Matrix<double>& Q, const Matrix<double>& Cz, const Ve
   return worst;
 }
 
-// In whitened coordinates C = I and Gamma^-1 = C_z, and the map back is W P: the steps do not see the mixing at all.
-void natural(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz, const SmIcaOfflineOptions& options,
-             const Vector<double>& lambda2) {
+// In whitened coordinates C = I and Gamma^-1 = C_z, and the map back is W P: the steps do not see the mixing
+// at all.
+void natural(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz,
+             const SmIcaOfflineOptions& options, const Vector<double>& lambda2) {
   const Index d = white.components();
   const double eta = options.eta > 0 ? options.eta : 1;
   const Eigen::LLT<Matrix<double>> solve_Cz(Cz);
@@ -55,10 +56,11 @@ void natural(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz
   run.W = W * white.whitener;
 }
 
-// The paper's offline algorithm to the letter, on centred data: one pass over X per step for sum ||y||^2 x x^T.
+// The paper's offline algorithm to the letter, on centred data: one pass over X per step for sum ||y||^2 x
+// x^T.
 template <typename T>
-void published(SmIcaOffline& run, const Frames<T>& X, const Moments& moments, const SmIcaOfflineOptions& options,
-               const Vector<double>& lambda2) {
+void published(SmIcaOffline& run, const Frames<T>& X, const Moments& moments,
+               const SmIcaOfflineOptions& options, const Vector<double>& lambda2) {
   const double eta = options.eta > 0 ? options.eta : 5e-3;
   const Index d = lambda2.size();
   const Index n = X.rows();
@@ -105,8 +107,8 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
   const Index d = white.components();
   const Vector<double> lambda2 = options.lambda2.size() > 0 ? options.lambda2 : default_lambda2(d);
   if (lambda2.size() != d) {
-    throw std::invalid_argument("lambda2: expected one value per component (" + std::to_string(d) + "), got " +
-                                std::to_string(lambda2.size()));
+    throw std::invalid_argument("lambda2: expected one value per component (" + std::to_string(d) +
+                                "), got " + std::to_string(lambda2.size()));
   }
   SmIcaOffline run;
   if (options.steps == SmIcaOfflineOptions::Steps::natural) {
@@ -126,8 +128,8 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
   if (run.status != OfflineStatus::converged) {
     run.model.warnings.push_back({Warning::Kind::not_converged,
                                   "not converged after " + std::to_string(run.iterations) +
-                                      " iterations: about " + std::to_string(run.residual) +
-                                      " left where " + std::to_string(options.tolerance) + " was asked for",
+                                      " iterations: about " + std::to_string(run.residual) + " left where " +
+                                      std::to_string(options.tolerance) + " was asked for",
                                   {}});
   }
   return run;
@@ -145,7 +147,8 @@ void SmIcaOfflineOptions::validate() const {
   require(tolerance > 0, "tolerance: expected a positive number");
   require(max_iterations > 0, "max_iterations: expected at least 1");
   require(steps == Steps::natural || weight == Weight::square, "weight: the published steps use the square");
-  require(steps == Steps::natural || whitening.components == 0, "components: the published steps give one per channel");
+  require(steps == Steps::natural || whitening.components == 0,
+          "components: the published steps give one per channel");
   for (Index i = 0; i < lambda2.size(); ++i) {
     require(std::isfinite(lambda2(i)) && lambda2(i) > 0, "lambda2: expected positive numbers");
     for (Index j = 0; j < i; ++j) require(lambda2(i) != lambda2(j), "lambda2: expected distinct numbers");

@@ -20,9 +20,15 @@ Vector<double> lambda2_from_table(const std::vector<double>& values, LambdaReadi
       throw std::invalid_argument("lambda: expected positive numbers, got " + std::to_string(v));
     }
     switch (reading) {
-      case LambdaReading::inverse_square: lambda2(i) = 1 / v; break;
-      case LambdaReading::direct: lambda2(i) = v * v; break;
-      case LambdaReading::inverse: lambda2(i) = 1 / (v * v); break;
+      case LambdaReading::inverse_square:
+        lambda2(i) = 1 / v;
+        break;
+      case LambdaReading::direct:
+        lambda2(i) = v * v;
+        break;
+      case LambdaReading::inverse:
+        lambda2(i) = 1 / (v * v);
+        break;
     }
   }
   return lambda2;

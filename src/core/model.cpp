@@ -51,8 +51,8 @@ Matrix<T> remove_components(const Model& m, const Frames<T>& X, const std::vecto
   require_rows(X.rows(), m.channels(), "X");
   for (const Index k : which) {
     if (k < 0 || k >= m.components()) {
-      throw std::invalid_argument("components: expected 0 to " + std::to_string(m.components() - 1) + ", got " +
-                                  std::to_string(k));
+      throw std::invalid_argument("components: expected 0 to " + std::to_string(m.components() - 1) +
+                                  ", got " + std::to_string(k));
     }
   }
   Matrix<double> keep = Matrix<double>::Identity(m.channels(), m.channels());
@@ -110,7 +110,8 @@ void put_in_order(Model& model, const Vector<double>& deviation) {
   for (Index i = 0; i < k; ++i) {
     const Index from = order[static_cast<std::size_t>(i)];
     Vector<double> strength = before.mixing.col(from);
-    for (Index c = 0; c < strength.size(); ++c) strength(c) = deviation(c) > 0 ? strength(c) / deviation(c) : 0;
+    for (Index c = 0; c < strength.size(); ++c)
+      strength(c) = deviation(c) > 0 ? strength(c) / deviation(c) : 0;
     const double largest = strength.cwiseAbs().maxCoeff();
     Index strongest = 0;
     while (std::abs(strength(strongest)) < (1 - 1e-6) * largest) ++strongest;

@@ -18,8 +18,8 @@ void require_all_finite(const Frames<T>& X) {
     for (Index i = 0; i < X.rows(); ++i) {
       if (!std::isfinite(X(i, t))) {
         throw std::invalid_argument("X: value " + std::string(std::isnan(X(i, t)) ? "NaN" : "Inf") +
-                                    " in channel " + std::to_string(i + 1) + ", frame " + std::to_string(t + 1) +
-                                    "; remove or repair such frames first");
+                                    " in channel " + std::to_string(i + 1) + ", frame " +
+                                    std::to_string(t + 1) + "; remove or repair such frames first");
       }
     }
   }
@@ -84,7 +84,10 @@ Matrix<double> Moments::covariance() const {
 }
 
 WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight)
-    : mean_(std::move(mean)), P_(std::move(P)), weight_(weight), sum_(Matrix<double>::Zero(P_.rows(), P_.rows())) {
+    : mean_(std::move(mean)),
+      P_(std::move(P)),
+      weight_(weight),
+      sum_(Matrix<double>::Zero(P_.rows(), P_.rows())) {
   if (P_.cols() != mean_.size()) throw std::invalid_argument("P: one column per channel expected");
 }
 

@@ -16,20 +16,28 @@ constexpr std::array<std::pair<Weight, std::string_view>, 4> names{{{Weight::squ
 
 double weight_value(Weight weight, double a) {
   switch (weight) {
-    case Weight::square: return a;
-    case Weight::norm: return std::sqrt(a);
-    case Weight::log: return std::log1p(a);
-    case Weight::reciprocal: return 1 / (1 + a);
+    case Weight::square:
+      return a;
+    case Weight::norm:
+      return std::sqrt(a);
+    case Weight::log:
+      return std::log1p(a);
+    case Weight::reciprocal:
+      return 1 / (1 + a);
   }
   return a;
 }
 
 double weight_derivative(Weight weight, double a) {
   switch (weight) {
-    case Weight::square: return 1;
-    case Weight::norm: return 0.5 / std::sqrt(a + 1e-300);
-    case Weight::log: return 1 / (1 + a);
-    case Weight::reciprocal: return -1 / ((1 + a) * (1 + a));
+    case Weight::square:
+      return 1;
+    case Weight::norm:
+      return 0.5 / std::sqrt(a + 1e-300);
+    case Weight::log:
+      return 1 / (1 + a);
+    case Weight::reciprocal:
+      return -1 / ((1 + a) * (1 + a));
   }
   return 1;
 }

@@ -10,7 +10,8 @@
 namespace demix {
 
 void WhiteningOptions::validate() const {
-  if (components < 0) throw std::invalid_argument("components: expected 0 or more, got " + std::to_string(components));
+  if (components < 0)
+    throw std::invalid_argument("components: expected 0 or more, got " + std::to_string(components));
   if (!(rank_tolerance >= 0 && rank_tolerance < 1)) {
     throw std::invalid_argument("rank_tolerance: expected in [0, 1), got " + std::to_string(rank_tolerance));
   }
@@ -61,7 +62,8 @@ Whitening whiten(const Moments& moments, const WhiteningOptions& options) {
   out.dewhitener = S.asDiagonal() * V.leftCols(r) * root.asDiagonal();
 
   if (options.components > 0 && options.components < r) {
-    // Principal components in the channels' own units: a rotation U of h that orders P^+ by the power it carries.
+    // Principal components in the channels' own units: a rotation U of h that orders P^+ by the power it
+    // carries.
     const Eigen::SelfAdjointEigenSolver<Matrix<double>> pca(out.dewhitener.transpose() * out.dewhitener);
     const Matrix<double> U = pca.eigenvectors().rightCols(options.components).rowwise().reverse();
     out.whitener = U.transpose() * out.whitener;

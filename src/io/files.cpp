@@ -96,20 +96,27 @@ void write_file(const fs::path& path, std::string_view bytes) {
 
 Signals read_signals(const fs::path& path) {
   switch (format_of(path)) {
-    case Format::npy: return parse_npy(read_file(path), path.string());
+    case Format::npy:
+      return parse_npy(read_file(path), path.string());
     case Format::comma:
-    case Format::tab: return parse_text(read_file(path), path.string());
-    case Format::unknown: break;
+    case Format::tab:
+      return parse_text(read_file(path), path.string());
+    case Format::unknown:
+      break;
   }
   throw unknown_format(path);
 }
 
 void write_signals(const fs::path& path, const Signals& signals) {
   switch (format_of(path)) {
-    case Format::npy: return write_file(path, to_npy(signals.data));
-    case Format::comma: return write_file(path, to_text(signals, ','));
-    case Format::tab: return write_file(path, to_text(signals, '\t'));
-    case Format::unknown: break;
+    case Format::npy:
+      return write_file(path, to_npy(signals.data));
+    case Format::comma:
+      return write_file(path, to_text(signals, ','));
+    case Format::tab:
+      return write_file(path, to_text(signals, '\t'));
+    case Format::unknown:
+      break;
   }
   throw unknown_format(path);
 }

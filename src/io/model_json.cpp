@@ -54,7 +54,8 @@ Matrix<double> matrix_from(const ordered_json& json) {
   Matrix<double> m(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
   for (Index i = 0; i < m.rows(); ++i) {
     const auto& row = rows[static_cast<std::size_t>(i)];
-    if (static_cast<Index>(row.size()) != m.cols()) throw std::invalid_argument("a matrix has rows of different length");
+    if (static_cast<Index>(row.size()) != m.cols())
+      throw std::invalid_argument("a matrix has rows of different length");
     for (Index j = 0; j < m.cols(); ++j) m(i, j) = row[static_cast<std::size_t>(j)];
   }
   return m;
@@ -94,8 +95,9 @@ Model parse_model(std::string_view text, const std::string& name) {
   if (!json.is_object() || json.value("format", "") != format) throw refuse("not a demix model");
   try {
     if (json.at("format_version").get<int>() != format_version) {
-      throw refuse("model format " + json.at("format_version").dump() + " is newer than this program understands (" +
-                   std::to_string(format_version) + "); update demix");
+      throw refuse("model format " + json.at("format_version").dump() +
+                   " is newer than this program understands (" + std::to_string(format_version) +
+                   "); update demix");
     }
     const std::string stated = json.at("checksum").get<std::string>();
     json.erase("checksum");

@@ -7,7 +7,8 @@
 
 #include "demix/io.hpp"
 
-/// NumPy's array format, versions 1 to 3: magic, header length, a Python dictionary as text, then raw numbers.
+/// NumPy's array format, versions 1 to 3: magic, header length, a Python dictionary as text, then raw
+/// numbers.
 namespace demix::io {
 namespace {
 
@@ -48,9 +49,10 @@ void parse_type(Header& h, std::string_view text, const std::string& name) {
   std::size_t size = 0;
   std::from_chars(descr.data() + 2, descr.data() + descr.size(), size);
   h.item_size = size;
-  const bool known = (h.kind == 'f' && (size == 4 || size == 8)) ||
-                     ((h.kind == 'i' || h.kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8)) ||
-                     (h.kind == 'b' && size == 1);
+  const bool known =
+      (h.kind == 'f' && (size == 4 || size == 8)) ||
+      ((h.kind == 'i' || h.kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8)) ||
+      (h.kind == 'b' && size == 1);
   if (!known || std::string_view("<>|=").find(h.byte_order) == std::string_view::npos) {
     throw Error(name + ": NPY type '" + std::string(descr) + "' is not supported; use float or integer");
   }
@@ -78,7 +80,8 @@ Header parse_header(std::string_view bytes, const std::string& name) {
   if (bytes.empty()) throw Error(name + ": the file is empty");
   if (bytes.size() < 10 || bytes.substr(0, 6) != magic) throw Error(name + ": not an NPY file");
   const int version = static_cast<unsigned char>(bytes[6]);
-  if (version < 1 || version > 3) throw Error(name + ": NPY version " + std::to_string(version) + " is not supported");
+  if (version < 1 || version > 3)
+    throw Error(name + ": NPY version " + std::to_string(version) + " is not supported");
   const std::size_t width = version == 1 ? 2 : 4;
   if (bytes.size() < 8 + width) throw Error(name + ": NPY header is cut off");
   std::size_t length = 0;
@@ -111,10 +114,14 @@ Decoder decoder(const Header& h) {
   if (h.kind == 'f') return h.item_size == 4 ? number<float> : number<double>;
   const bool is_signed = h.kind == 'i';
   switch (h.item_size) {
-    case 1: return is_signed ? number<std::int8_t> : number<std::uint8_t>;
-    case 2: return is_signed ? number<std::int16_t> : number<std::uint16_t>;
-    case 4: return is_signed ? number<std::int32_t> : number<std::uint32_t>;
-    default: return is_signed ? number<std::int64_t> : number<std::uint64_t>;
+    case 1:
+      return is_signed ? number<std::int8_t> : number<std::uint8_t>;
+    case 2:
+      return is_signed ? number<std::int16_t> : number<std::uint16_t>;
+    case 4:
+      return is_signed ? number<std::int32_t> : number<std::uint32_t>;
+    default:
+      return is_signed ? number<std::int64_t> : number<std::uint64_t>;
   }
 }
 
@@ -135,8 +142,9 @@ Signals parse_npy(std::string_view bytes, const std::string& name) {
   }
   if (samples > available / channels || samples * channels != available ||
       (bytes.size() - h.data_offset) % h.item_size != 0) {
-    throw Error(name + ": the header announces " + std::to_string(samples) + " x " + std::to_string(channels) +
-                " values, the file holds " + std::to_string(available) + "; it is damaged or cut off");
+    throw Error(name + ": the header announces " + std::to_string(samples) + " x " +
+                std::to_string(channels) + " values, the file holds " + std::to_string(available) +
+                "; it is damaged or cut off");
   }
   const Decoder decode = decoder(h);
   const bool swap = h.byte_order == '>';
@@ -157,8 +165,8 @@ Signals parse_npy(std::string_view bytes, const std::string& name) {
 }
 
 std::string to_npy(const Matrix<double>& data) {
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(data.cols()) + ", " +
-                       std::to_string(data.rows()) + "), }";
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(data.cols()) +
+                       ", " + std::to_string(data.rows()) + "), }";
   const std::size_t unpadded = magic.size() + 4 + header.size() + 1;
   header.append((64 - unpadded % 64) % 64, ' ');
   header.push_back('\n');
@@ -169,7 +177,8 @@ std::string to_npy(const Matrix<double>& data) {
   bytes.push_back(static_cast<char>(header.size() >> 8));
   bytes += header;
   // Column-major channels x samples is C-order (samples, channels): the same bytes.
-  bytes.append(reinterpret_cast<const char*>(data.data()), static_cast<std::size_t>(data.size()) * sizeof(double));
+  bytes.append(reinterpret_cast<const char*>(data.data()),
+               static_cast<std::size_t>(data.size()) * sizeof(double));
   return bytes;
 }
 

@@ -4,8 +4,8 @@
 
 #include "demix/io.hpp"
 
-/// Numbers as text: one frame per line, separated by comma, semicolon, tab or blanks (whichever the first line has),
-/// with or without a line of names on top. Empty lines and lines that begin with # are skipped.
+/// Numbers as text: one frame per line, separated by comma, semicolon, tab or blanks (whichever the first
+/// line has), with or without a line of names on top. Empty lines and lines that begin with # are skipped.
 namespace demix::io {
 namespace {
 
@@ -48,7 +48,8 @@ bool parse_number(std::string_view field, double& value) {
 }
 
 std::string unquoted(std::string_view s) {
-  if (s.size() >= 2 && (s.front() == '"' || s.front() == '\'') && s.back() == s.front()) s = s.substr(1, s.size() - 2);
+  if (s.size() >= 2 && (s.front() == '"' || s.front() == '\'') && s.back() == s.front())
+    s = s.substr(1, s.size() - 2);
   return std::string(s);
 }
 
@@ -83,14 +84,14 @@ Signals parse_text(std::string_view text, const std::string& name) {
     }
     const std::string place = name + ": line " + std::to_string(number);
     if (fields.size() != channels) {
-      throw Error(place + " has " + std::to_string(fields.size()) + " values where " + std::to_string(channels) +
-                  " were expected; every row must be as long as the first");
+      throw Error(place + " has " + std::to_string(fields.size()) + " values where " +
+                  std::to_string(channels) + " were expected; every row must be as long as the first");
     }
     for (std::size_t k = 0; k < channels; ++k) {
       double value = 0;
       if (!parse_number(fields[k], value)) {
-        throw Error(place + ", column " + std::to_string(k + 1) + ": '" + std::string(fields[k].substr(0, 40)) +
-                    "' is not a number");
+        throw Error(place + ", column " + std::to_string(k + 1) + ": '" +
+                    std::string(fields[k].substr(0, 40)) + "' is not a number");
       }
       values.push_back(value);
     }

@@ -50,7 +50,8 @@ Outcome run_offline(const Frames<double>& X, const MethodOptions& o) {
   if (!o.lambda.empty()) options.lambda2 = lambda2_from_table(o.lambda, o.reading);
   if (o.progress) {
     options.watch = [&](Index iteration, const Matrix<double>&, const Matrix<double>&) {
-      if (iteration % 64 == 0) o.progress(static_cast<double>(iteration) / static_cast<double>(options.max_iterations));
+      if (iteration % 64 == 0)
+        o.progress(static_cast<double>(iteration) / static_cast<double>(options.max_iterations));
     };
   }
   SmIcaOffline run = sm_ica_offline(X, options);
@@ -70,13 +71,15 @@ void warn_if_not_white(Model& model, const Matrix<double>& Q) {
   if (off <= 0.1) return;
   model.warnings.push_back({Warning::Kind::not_converged,
                             "the network has not settled: its outputs are not white (largest error " +
-                                std::to_string(off) + "); try --passes, --shuffle, another --eta, or --method fobi",
+                                std::to_string(off) +
+                                "); try --passes, --shuffle, another --eta, or --method fobi",
                             {}});
 }
 
 Outcome run_network(const Frames<double>& X, const MethodOptions& o) {
   refuse(o.weight.has_value(), "--weight", "sm-ica");
-  const Whitening white = prepare<double>(X, {});  // for the mean and the rank; the network sees the channels as they are
+  const Whitening white =
+      prepare<double>(X, {});  // for the mean and the rank; the network sees the channels as they are
   const Index d = o.components > 0 ? std::min(o.components, white.rank) : white.rank;
   SmIcaNetworkOptions options;
   options.seed = o.seed;
@@ -103,10 +106,11 @@ Outcome run_network(const Frames<double>& X, const MethodOptions& o) {
       network.step(x, y);
       ++seen;
       if (network.status() != NetworkStatus::ok) {
-        return {false,
-                "sm-ica diverged at frame " + std::to_string(seen) + ": " + describe(network.status()) +
-                    "; the published rule does that for too large an --eta; try a smaller one, or --method fobi",
-                {}};
+        return {
+            false,
+            "sm-ica diverged at frame " + std::to_string(seen) + ": " + describe(network.status()) +
+                "; the published rule does that for too large an --eta; try a smaller one, or --method fobi",
+            {}};
       }
       if (o.progress && seen % 65536 == 0) o.progress(static_cast<double>(seen) / total);
     }
@@ -131,8 +135,8 @@ constexpr std::array<Method, 3> table{{
     {"sm-ica-offline", false, false, false, "any, of distinct kurtosis", "sources of equal kurtosis", paper,
      run_offline},
     {"sm-ica", true, true, false, "any, of distinct kurtosis",
-     "sources of equal kurtosis; as published: needs --eta, --tau and many --passes that suit the data", paper,
-     run_network},
+     "sources of equal kurtosis; as published: needs --eta, --tau and many --passes that suit the data",
+     paper, run_network},
 }};
 
 }  // namespace

@@ -6,8 +6,9 @@
 
 namespace demix {
 
-// Shortest augmenting paths with dual variables u (rows) and v (columns): cost(i, j) - u_i - v_j >= 0 throughout, with
-// equality on matched pairs. Row and column 0 stand for "unmatched"; the rest is counted from 1.
+// Shortest augmenting paths with dual variables u (rows) and v (columns): cost(i, j) - u_i - v_j >= 0
+// throughout, with equality on matched pairs. Row and column 0 stand for "unmatched"; the rest is counted
+// from 1.
 std::vector<Index> assign(const Matrix<double>& cost) {
   const Index n = cost.rows();
   if (cost.cols() != n) throw std::invalid_argument("cost: expected a square matrix");
@@ -29,7 +30,8 @@ std::vector<Index> assign(const Matrix<double>& cost) {
       std::size_t next = 0;
       for (std::size_t j = 1; j < size; ++j) {
         if (reached[j]) continue;
-        const double reduced = cost(row - 1, static_cast<Index>(j) - 1) - u[static_cast<std::size_t>(row)] - v[j];
+        const double reduced =
+            cost(row - 1, static_cast<Index>(j) - 1) - u[static_cast<std::size_t>(row)] - v[j];
         if (reduced < slack[j]) {
           slack[j] = reduced;
           back[j] = column;
@@ -52,7 +54,8 @@ std::vector<Index> assign(const Matrix<double>& cost) {
     for (; column != 0; column = back[column]) row_of[column] = row_of[back[column]];
   }
   std::vector<Index> permutation(static_cast<std::size_t>(n));
-  for (std::size_t j = 1; j < size; ++j) permutation[static_cast<std::size_t>(row_of[j]) - 1] = static_cast<Index>(j) - 1;
+  for (std::size_t j = 1; j < size; ++j)
+    permutation[static_cast<std::size_t>(row_of[j]) - 1] = static_cast<Index>(j) - 1;
   return permutation;
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 void require_same_shape(Index rows_a, Index cols_a, Index rows_b, Index cols_b) {
   if (rows_a == rows_b && cols_a == cols_b) return;
-  throw std::invalid_argument("sources and outputs: expected the same shape, got " + std::to_string(rows_a) + " x " +
-                              std::to_string(cols_a) + " and " + std::to_string(rows_b) + " x " +
+  throw std::invalid_argument("sources and outputs: expected the same shape, got " + std::to_string(rows_a) +
+                              " x " + std::to_string(cols_a) + " and " + std::to_string(rows_b) + " x " +
                               std::to_string(cols_b) + " (components x frames)");
 }
 
@@ -56,7 +56,8 @@ void RunningMse::add(const Frames<float>& S, const Frames<float>& Y) {
 
 // sum ||s_i -+ y_j||^2 under the better sign
 Matrix<double> RunningMse::cost() const {
-  return (ss_.replicate(1, yy_.size()) + yy_.transpose().replicate(ss_.size(), 1) - 2 * sy_.cwiseAbs()).cwiseMax(0);
+  return (ss_.replicate(1, yy_.size()) + yy_.transpose().replicate(ss_.size(), 1) - 2 * sy_.cwiseAbs())
+      .cwiseMax(0);
 }
 
 Matching RunningMse::matching() const { return signed_matching(assign(cost()), sy_); }
@@ -88,7 +89,8 @@ double mse_of_gain(const Matrix<double>& P) {
   if (P.cols() != d || d == 0) throw std::invalid_argument("P: expected a square matrix");
   Matrix<double> cost(d, d);
   for (Index i = 0; i < d; ++i) {
-    for (Index j = 0; j < d; ++j) cost(i, j) = std::max(0.0, 1 + P.row(j).squaredNorm() - 2 * std::abs(P(j, i)));
+    for (Index j = 0; j < d; ++j)
+      cost(i, j) = std::max(0.0, 1 + P.row(j).squaredNorm() - 2 * std::abs(P(j, i)));
   }
   const std::vector<Index> p = assign(cost);
   double sum = 0;
@@ -124,7 +126,8 @@ double md_index(const Matrix<double>& P) {
 BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y) {
   require_same_shape(S.rows(), S.cols(), Y.rows(), Y.cols());
   const Index d = S.rows();
-  // Y = G S + artefacts, G by least squares; the target in output j for source i is <y_j, s_i>/<s_i, s_i> s_i.
+  // Y = G S + artefacts, G by least squares; the target in output j for source i is <y_j, s_i>/<s_i, s_i>
+  // s_i.
   const Matrix<double> SS = S * S.transpose();
   const Matrix<double> YS = Y * S.transpose();
   const Matrix<double> G = SS.completeOrthogonalDecomposition().solve(YS.transpose()).transpose();

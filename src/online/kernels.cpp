@@ -1,7 +1,8 @@
 #include "online/kernels.hpp"
 
-// One body per kernel, always inlined into a float and a double function, each compiled for baseline x86-64, AVX2+FMA
-// and AVX-512. Sanitizers run before the loader's choice is made, so their builds get the baseline alone.
+// One body per kernel, always inlined into a float and a double function, each compiled for baseline x86-64,
+// AVX2+FMA and AVX-512. Sanitizers run before the loader's choice is made, so their builds get the baseline
+// alone.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define DEMIX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -15,8 +16,9 @@ namespace {
 
 template <typename T>
 struct Lanes {
-  typedef T Wide __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));               // half a tile
-  typedef T Quad __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));  // a block of columns
+  typedef T Wide __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));  // half a tile
+  typedef T Quad
+      __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));  // a block of columns
 };
 template <typename T>
 using Wide = typename Lanes<T>::Wide;
@@ -123,9 +125,9 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
   using Q = Quad<T>;
   constexpr Index half = rows<T> / 2;
   const Index n = padded<T>(d);
-  T* U = scratch;               // ld x n
-  T* B = U + ld * n;            // L_Jk, four at a time
-  T* inverse = B + 4 * n;       // 1 / D
+  T* U = scratch;          // ld x n
+  T* B = U + ld * n;       // L_Jk, four at a time
+  T* inverse = B + 4 * n;  // 1 / D
   T* z = inverse + n;
   for (Index i = 0; i < n; ++i) z[i] = c[i];
 
@@ -267,11 +269,16 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
 template <typename T>
 DEMIX_INLINE bool lateral_solve_body(const T* M, Index ld, Index d, const T* c, T* y, T* scratch) {
   switch (d) {
-    case 1: return solve_small<T, 1>(M, ld, c, y);
-    case 2: return solve_small<T, 2>(M, ld, c, y);
-    case 3: return solve_small<T, 3>(M, ld, c, y);
-    case 4: return solve_small<T, 4>(M, ld, c, y);
-    default: return solve_blocked<T>(M, ld, d, c, y, scratch);
+    case 1:
+      return solve_small<T, 1>(M, ld, c, y);
+    case 2:
+      return solve_small<T, 2>(M, ld, c, y);
+    case 3:
+      return solve_small<T, 3>(M, ld, c, y);
+    case 4:
+      return solve_small<T, 4>(M, ld, c, y);
+    default:
+      return solve_blocked<T>(M, ld, d, c, y, scratch);
   }
 }
 
@@ -286,7 +293,8 @@ DEMIX_CLONES void project(const double* W, Index ld, Index d, Index n, const dou
 DEMIX_CLONES bool lateral_solve(const float* M, Index ld, Index d, const float* c, float* y, float* scratch) {
   return lateral_solve_body(M, ld, d, c, y, scratch);
 }
-DEMIX_CLONES bool lateral_solve(const double* M, Index ld, Index d, const double* c, double* y, double* scratch) {
+DEMIX_CLONES bool lateral_solve(const double* M, Index ld, Index d, const double* c, double* y,
+                                double* scratch) {
   return lateral_solve_body(M, ld, d, c, y, scratch);
 }
 DEMIX_CLONES void feedforward_learn(float* W, Index ld, Index d, Index n, const float* u, const float* x) {

@@ -2,9 +2,10 @@
 
 #include "demix/types.hpp"
 
-/// The arithmetic of one network step, vectorised and compiled for several generations of x86-64; the best one the
-/// machine has is chosen when the program starts. Matrices are column-major with leading dimension ld, their rows
-/// padded to a multiple of kernel_rows with zeros (M: with a unit diagonal), so no loop has a remainder.
+/// The arithmetic of one network step, vectorised and compiled for several generations of x86-64; the best
+/// one the machine has is chosen when the program starts. Matrices are column-major with leading dimension
+/// ld, their rows padded to a multiple of kernel_rows with zeros (M: with a unit diagonal), so no loop has a
+/// remainder.
 namespace demix::kernels {
 
 template <typename T>

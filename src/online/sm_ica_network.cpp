@@ -19,18 +19,24 @@ void SmIcaNetworkOptions::validate() const {
   require(std::isfinite(eta) && eta > 0, "eta: expected a positive number, got " + std::to_string(eta));
   require(std::isfinite(tau) && tau > eta, "tau: expected more than eta, got " + std::to_string(tau));
   require(std::isfinite(gamma) && gamma >= 0, "gamma: expected 0 (automatic) or a positive number");
-  require(std::isfinite(tolerance) && tolerance >= 0, "tolerance: expected 0 (automatic) or a positive number");
+  require(std::isfinite(tolerance) && tolerance >= 0,
+          "tolerance: expected 0 (automatic) or a positive number");
   require(max_iterations > 0, "max_iterations: expected at least 1, got " + std::to_string(max_iterations));
   require(lambda2.allFinite() && (lambda2.array() > 0).all(), "lambda2: expected positive numbers");
 }
 
 const char* describe(NetworkStatus status) {
   switch (status) {
-    case NetworkStatus::ok: return "ok";
-    case NetworkStatus::bad_input: return "NaN or Inf in the input";
-    case NetworkStatus::not_settled: return "the neural dynamics did not settle";
-    case NetworkStatus::lateral_not_positive_definite: return "the lateral weights lost positive definiteness";
-    case NetworkStatus::weights_not_finite: return "the feedforward weights left the finite range";
+    case NetworkStatus::ok:
+      return "ok";
+    case NetworkStatus::bad_input:
+      return "NaN or Inf in the input";
+    case NetworkStatus::not_settled:
+      return "the neural dynamics did not settle";
+    case NetworkStatus::lateral_not_positive_definite:
+      return "the lateral weights lost positive definiteness";
+    case NetworkStatus::weights_not_finite:
+      return "the feedforward weights left the finite range";
   }
   return "?";
 }
@@ -93,8 +99,8 @@ template <typename T>
 NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
   if (x.size() != inputs() || y.size() != outputs()) {
     throw std::invalid_argument("step: expected " + std::to_string(inputs()) + " inputs and " +
-                                std::to_string(outputs()) + " outputs, got " + std::to_string(x.size()) + " and " +
-                                std::to_string(y.size()));
+                                std::to_string(outputs()) + " outputs, got " + std::to_string(x.size()) +
+                                " and " + std::to_string(y.size()));
   }
   const Index ld = W_.rows();
   if (status_ != NetworkStatus::ok) return fail(status_, y);
@@ -107,13 +113,14 @@ NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen:
   kernels::project(W_.data(), ld, d_, inputs(), x.data(), c_.data());  // c <- W x
   const NetworkStatus settled = settle();                              // y <- M^-1 c
   if (settled == NetworkStatus::lateral_not_positive_definite) return fail(settled, y);
-  activity_ = y_.squaredNorm();                                        // a <- ||y||^2
+  activity_ = y_.squaredNorm();  // a <- ||y||^2
 
   // u <- 2 eta (y - a Lambda^-2 c)
   u_ = T(2 * options_.eta) * (y_.array() - activity_ * inverse_lambda2_.array() * c_.array());
 
   // W <- W + u x^T, unless that would leave the range where squares are finite
-  const double change = std::sqrt(static_cast<double>(u_.squaredNorm()) * static_cast<double>(x.squaredNorm()));
+  const double change =
+      std::sqrt(static_cast<double>(u_.squaredNorm()) * static_cast<double>(x.squaredNorm()));
   const double limit = std::sqrt(static_cast<double>(std::numeric_limits<T>::max()));
   weight_bound_ += change;
   if (!(weight_bound_ < limit)) {
@@ -138,7 +145,8 @@ NetworkStatus SmIcaNetwork<T>::settle() {
              : NetworkStatus::lateral_not_positive_definite;
 }
 
-// y <- y + gamma (c - M y), or without autapses y <- y + gamma ((c - (M - D) y)/D - y), D = diag(M): the same rest.
+// y <- y + gamma (c - M y), or without autapses y <- y + gamma ((c - (M - D) y)/D - y), D = diag(M): the same
+// rest.
 template <typename T>
 NetworkStatus SmIcaNetwork<T>::iterate() {
   const auto leak = [&](Index i) { return options_.autapses ? T(1) : M_(i, i); };
@@ -167,9 +175,11 @@ NetworkStatus SmIcaNetwork<T>::iterate() {
     for (Index i = 0; i < d_; ++i) y_(i) += gamma * rest_(i) / leak(i);
   }
   // Slow, or without a rest to settle to? Only a factorisation can tell.
-  const bool positive = kernels::lateral_solve(M_.data(), W_.rows(), d_, c_.data(), rest_.data(), scratch_.data());
+  const bool positive =
+      kernels::lateral_solve(M_.data(), W_.rows(), d_, c_.data(), rest_.data(), scratch_.data());
   rest_.setZero();
-  return positive && y_.allFinite() ? NetworkStatus::not_settled : NetworkStatus::lateral_not_positive_definite;
+  return positive && y_.allFinite() ? NetworkStatus::not_settled
+                                    : NetworkStatus::lateral_not_positive_definite;
 }
 
 template <typename T>

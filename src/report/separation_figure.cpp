@@ -78,7 +78,8 @@ class Page {
 
   void place(const Panel& p, const std::string& title) {
     script_ += fmt::format(
-        "set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {}\nset tmargin at screen {}\n",
+        "set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {}\nset tmargin at screen "
+        "{}\n",
         p.left, p.left + p.width, p.bottom, p.bottom + p.height);
     script_ += title.empty() ? "unset title\n" : fmt::format("set title \"{}\" offset 0,-0.6\n", title);
   }
@@ -87,14 +88,17 @@ class Page {
   int count_ = 0;
 };
 
-std::string script_for(const SeparationFigure& f, const std::string& terminal, const std::filesystem::path& file) {
+std::string script_for(const SeparationFigure& f, const std::string& terminal,
+                       const std::filesystem::path& file) {
   const Index d = f.S.rows();
   const Index n = f.X.rows();
   const auto excerpt = [&](const Vector<double>& v) -> Vector<double> {
     const Index shown = std::min(f.shown, v.size() / f.stride);
-    return Eigen::Map<const Vector<double>, 0, Eigen::InnerStride<>>(v.data(), shown, Eigen::InnerStride<>(f.stride));
+    return Eigen::Map<const Vector<double>, 0, Eigen::InnerStride<>>(v.data(), shown,
+                                                                     Eigen::InnerStride<>(f.stride));
   };
-  std::string s = fmt::format("set terminal {}\nset output '{}'\nset encoding utf8\n", terminal, file.string());
+  std::string s =
+      fmt::format("set terminal {}\nset output '{}'\nset encoding utf8\n", terminal, file.string());
   s += "unset xtics\nunset ytics\nset border 0\nset multiplot\n";
   s += fmt::format("set label 1 \"{}\" at screen 0.5,0.975 center font ',13'\n", f.title);
   s += fmt::format(
@@ -120,7 +124,8 @@ std::string script_for(const SeparationFigure& f, const std::string& terminal, c
     const Vector<double> truth = f.S.row(i).transpose();
     const Vector<double> estimate = f.Y.row(i).transpose();
     const Vector<double> error = estimate - truth;
-    const double limit = 1.05 * std::max({1e-300, truth.cwiseAbs().maxCoeff(), estimate.cwiseAbs().maxCoeff()});
+    const double limit =
+        1.05 * std::max({1e-300, truth.cwiseAbs().maxCoeff(), estimate.cwiseAbs().maxCoeff()});
     const double height = (top - bottom) / static_cast<double>(d);
     const double y = top - height * static_cast<double>(i + 1);
     page.traces({0.46, y + 0.36 * height, 0.40, 0.46 * height}, f.names[static_cast<std::size_t>(i)],
@@ -143,12 +148,14 @@ std::vector<std::filesystem::path> draw(const SeparationFigure& figure, const st
   std::filesystem::path svg = base;
   svg += ".svg";
   const std::string script =
-      script_for(figure, "pngcairo size 1400,900 font 'sans,11' background rgb 'white'", png) + "unset output\nreset\n" +
+      script_for(figure, "pngcairo size 1400,900 font 'sans,11' background rgb 'white'", png) +
+      "unset output\nreset\n" +
       script_for(figure, "svg size 1400,900 font 'sans,11' background rgb 'white'", svg) + "unset output\n";
   std::FILE* gnuplot = ::popen("gnuplot", "w");
   if (gnuplot == nullptr) throw std::runtime_error("no pictures drawn: gnuplot could not be started");
   const std::size_t put = std::fwrite(script.data(), 1, script.size(), gnuplot);
-  if (::pclose(gnuplot) != 0 || put != script.size()) throw std::runtime_error("no pictures drawn: gnuplot failed");
+  if (::pclose(gnuplot) != 0 || put != script.size())
+    throw std::runtime_error("no pictures drawn: gnuplot failed");
   return {png, svg};
 }
 

@@ -6,14 +6,17 @@
 namespace demix::report {
 
 // A braille character is 2 x 4 dots; its code point is U+2800 plus one bit per dot.
-std::vector<std::string> text_plot(const Vector<double>& samples, Index width, Index lines, double lo, double hi) {
+std::vector<std::string> text_plot(const Vector<double>& samples, Index width, Index lines, double lo,
+                                   double hi) {
   constexpr int bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
   const Index columns = 2 * width;
   const Index rows = 4 * lines;
-  std::vector<std::vector<int>> cell(static_cast<std::size_t>(lines), std::vector<int>(static_cast<std::size_t>(width)));
+  std::vector<std::vector<int>> cell(static_cast<std::size_t>(lines),
+                                     std::vector<int>(static_cast<std::size_t>(width)));
   const auto dot_row = [&](double v) {
     const double share = hi > lo ? (hi - v) / (hi - lo) : 0.5;
-    return std::clamp<Index>(static_cast<Index>(std::lround(share * static_cast<double>(rows - 1))), 0, rows - 1);
+    return std::clamp<Index>(static_cast<Index>(std::lround(share * static_cast<double>(rows - 1))), 0,
+                             rows - 1);
   };
   Index last = -1;
   for (Index c = 0; c < columns; ++c) {

@@ -31,11 +31,16 @@ constexpr double root3 = 1.7320508075688772;
 // phase in turns; each of unit variance
 double value(Source source, double phase, Random& random) {
   switch (source) {
-    case Source::square: return portable_sin2pi(phase + 0.25) >= 0 ? 1 : -1;
-    case Source::sine: return root2 * portable_sin2pi(phase);
-    case Source::sawtooth: return root3 * (2 * (phase - std::floor(phase)) - 1);
-    case Source::laplace: return random.laplace();
-    case Source::uniform: return root3 * random.uniform(-1, 1);
+    case Source::square:
+      return portable_sin2pi(phase + 0.25) >= 0 ? 1 : -1;
+    case Source::sine:
+      return root2 * portable_sin2pi(phase);
+    case Source::sawtooth:
+      return root3 * (2 * (phase - std::floor(phase)) - 1);
+    case Source::laplace:
+      return random.laplace();
+    case Source::uniform:
+      return root3 * random.uniform(-1, 1);
   }
   return 0;
 }
@@ -64,7 +69,8 @@ Source source_named(std::string_view name) {
 }
 
 Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Timing timing, Random& random) {
-  if (samples < 1) throw std::invalid_argument("samples: expected at least 1, got " + std::to_string(samples));
+  if (samples < 1)
+    throw std::invalid_argument("samples: expected at least 1, got " + std::to_string(samples));
   Matrix<double> S(static_cast<Index>(which.size()), samples);
   const double dt = samples > 1 ? 1 / static_cast<double>(samples - 1) : 0;
   for (Index t = 0; t < samples; ++t) {
@@ -72,7 +78,8 @@ Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Tim
       const Source source = which[static_cast<std::size_t>(i)];
       const bool noise = entry(source).hertz == 0;
       double phase = 0;
-      if (!noise) phase = timing == Timing::iid ? random.uniform() : entry(source).hertz * dt * static_cast<double>(t);
+      if (!noise)
+        phase = timing == Timing::iid ? random.uniform() : entry(source).hertz * dt * static_cast<double>(t);
       S(i, t) = value(source, phase, random);
     }
   }
@@ -80,11 +87,13 @@ Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Tim
 }
 
 Matrix<double> normal_mixing(Index d, Random& random) {
-  return well_conditioned(random, d, [](Random& r, double) { return r.normal(); }, 1);
+  return well_conditioned(
+      random, d, [](Random& r, double) { return r.normal(); }, 1);
 }
 
 Matrix<double> uniform_mixing(Index d, double half, Random& random) {
-  return well_conditioned(random, d, [](Random& r, double h) { return r.uniform(-h, h); }, half);
+  return well_conditioned(
+      random, d, [](Random& r, double h) { return r.uniform(-h, h); }, half);
 }
 
 Matrix<double> conditioned_mixing(Index d, double condition, Random& random) {
@@ -116,7 +125,8 @@ Mixture mix(Matrix<double> sources, const Matrix<double>& mixing, bool white) {
   out.mixing = mixing;
   out.mixtures = mixing * out.sources;
   if (white) {
-    const Matrix<double> C = out.mixtures * out.mixtures.transpose() / static_cast<double>(out.mixtures.cols());
+    const Matrix<double> C =
+        out.mixtures * out.mixtures.transpose() / static_cast<double>(out.mixtures.cols());
     const Matrix<double> P = Eigen::SelfAdjointEigenSolver<Matrix<double>>(C).operatorInverseSqrt();
     out.mixing = P * mixing;
     out.mixtures = out.mixing * out.sources;
@@ -127,7 +137,8 @@ Mixture mix(Matrix<double> sources, const Matrix<double>& mixing, bool white) {
 Mixture make_scenario(int scenario, Index samples, std::uint64_t seed, Timing timing) {
   Random random(seed);
   const std::vector<Source> which = scenario_sources(scenario);
-  const Matrix<double> A = normal_mixing(static_cast<Index>(which.size()), random);  // first: the same for any T
+  const Matrix<double> A =
+      normal_mixing(static_cast<Index>(which.size()), random);  // first: the same for any T
   Matrix<double> sources = make_sources(which, samples, timing, random);
   return mix(std::move(sources), A, scenario_is_white(scenario));
 }

@@ -1,5 +1,5 @@
-// The network as published, with the published settings: it converges where a literal transcription converges, and
-// reports the failure where that fails.
+// The network as published, with the published settings: it converges where a literal transcription
+// converges, and reports the failure where that fails.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
@@ -32,9 +32,9 @@ struct Literal {
 };
 
 struct Tally {
-  int diverged = 0;       // the network reported it
-  int not_separated = 0;  // finished, MSE above .05
-  int literal_failed = 0; // weights not finite, or M not positive definite, at the end of the literal run
+  int diverged = 0;        // the network reported it
+  int not_separated = 0;   // finished, MSE above .05
+  int literal_failed = 0;  // weights not finite, or M not positive definite, at the end of the literal run
   std::vector<double> mse;
 };
 
@@ -73,15 +73,18 @@ Tally run(int scenario, SmIcaNetworkOptions options, Index samples, int seeds) {
       tally.mse.push_back(mse_of_gain(network.unmixing() * m.mixing));
       tally.not_separated += tally.mse.back() > 0.05;
     }
-    EXPECT_TRUE(network.status() != NetworkStatus::ok || !literal.failed()) << "a silent failure, seed " << seed;
+    EXPECT_TRUE(network.status() != NetworkStatus::ok || !literal.failed())
+        << "a silent failure, seed " << seed;
   }
   return tally;
 }
 
 void figure(const char* what, const Tally& t, const char* reference) {
-  std::printf("[  FIGURE  ] %s, 20 seeds: reported diverged %d (a transcription without checks fails in %d), not separated "
-              "%d, separated %d", what, t.diverged, t.literal_failed, t.not_separated,
-              static_cast<int>(t.mse.size()) - t.not_separated);
+  std::printf(
+      "[  FIGURE  ] %s, 20 seeds: reported diverged %d (a transcription without checks fails in %d), not "
+      "separated "
+      "%d, separated %d",
+      what, t.diverged, t.literal_failed, t.not_separated, static_cast<int>(t.mse.size()) - t.not_separated);
   if (!t.mse.empty()) {
     std::printf(", MSE %.4f to %.4f, median %.4f", testing::smallest(t.mse), testing::largest(t.mse),
                 testing::median(t.mse));
@@ -97,7 +100,8 @@ TEST(LiteralBar, Scenario3Table2Diverges) {
 
 TEST(LiteralBar, Scenario4Table2DivergesOrDoesNotSeparate) {
   const Tally t = run(4, settings(5e-4, .85, {1.0, 1.5, 6.07}), 100000, 20);
-  figure("scenario 4, table 2 (5e-4, .85), 1e5 samples", t, "expected: diverges or does not separate, every seed");
+  figure("scenario 4, table 2 (5e-4, .85), 1e5 samples", t,
+         "expected: diverges or does not separate, every seed");
   EXPECT_GE(t.diverged, 6);
   EXPECT_EQ(t.diverged + t.not_separated, 20);
 }
@@ -128,7 +132,7 @@ TEST(LiteralBar, SpeechSeparatesInNinetyEpochs) {
     Random random(50 + seed);
     const Matrix<double> A = uniform_mixing(3, 1, random);
     const Matrix<double> X = A * peak.cwiseInverse().asDiagonal() * S;  // recordings divided by their maximum
-    SmIcaNetworkOptions options = settings(2e-5, 1.5, kurtosis);  // Lambda^-2 = kurtosis
+    SmIcaNetworkOptions options = settings(2e-5, 1.5, kurtosis);        // Lambda^-2 = kurtosis
     options.seed = seed;
     SmIcaNetwork<double> network(3, 3, options);
     std::vector<Index> order(static_cast<std::size_t>(T));
@@ -142,9 +146,12 @@ TEST(LiteralBar, SpeechSeparatesInNinetyEpochs) {
     }
     error.push_back(mse(S, network.unmixing() * X));
   }
-  std::printf("[  FIGURE  ] speech%s, table 1 (2e-5, 1.5), 90 epochs, A ~ U(-1, 1), 10 mixings: MSE %.4f to %.4f, median %.4f "
-              "(expected: .012 to .017)\n",
-              real ? " (TSP)" : " (stand-in)", testing::smallest(error), testing::largest(error), testing::median(error));
+  std::printf(
+      "[  FIGURE  ] speech%s, table 1 (2e-5, 1.5), 90 epochs, A ~ U(-1, 1), 10 mixings: MSE %.4f to %.4f, "
+      "median %.4f "
+      "(expected: .012 to .017)\n",
+      real ? " (TSP)" : " (stand-in)", testing::smallest(error), testing::largest(error),
+      testing::median(error));
   // It depends on the mixing (the speed falls with cond(A)^2): some are done by then, others are far from it.
   EXPECT_LT(testing::smallest(error), 0.02);
   EXPECT_LT(testing::median(error), 0.15);

@@ -1,4 +1,5 @@
-// Offline SM-ICA: same outputs as FOBI, never diverging without options; the fixed point and the order of math.
+// Offline SM-ICA: same outputs as FOBI, never diverging without options; the fixed point and the order of
+// math.
 #include <Eigen/Cholesky>
 
 #include <cmath>
@@ -33,18 +34,22 @@ TYPED_TEST(Scalar, OfflineEqualsFobi) {
       options.seed = seed;
       const SmIcaOffline run = sm_ica_offline(X, options);
       EXPECT_EQ(run.status, OfflineStatus::converged) << seed;
-      between.push_back(mse(fobi(X).apply(X).template cast<double>(), run.model.apply(X).template cast<double>()));
+      between.push_back(
+          mse(fobi(X).apply(X).template cast<double>(), run.model.apply(X).template cast<double>()));
       EXPECT_LT(between.back(), 1e-6) << seed;
       most = std::max(most, run.iterations);
     }
-    std::printf("[  FIGURE  ] offline SM-ICA against FOBI, %s, %s data, 20 mixings: worst MSE between them %.1e (bar 1e-6), "
-                "at most %ld iterations\n",
-                sizeof(T) == 8 ? "double" : "float", white ? "white" : "coloured", testing::largest(between),
-                static_cast<long>(most));
+    std::printf(
+        "[  FIGURE  ] offline SM-ICA against FOBI, %s, %s data, 20 mixings: worst MSE between them %.1e (bar "
+        "1e-6), "
+        "at most %ld iterations\n",
+        sizeof(T) == 8 ? "double" : "float", white ? "white" : "coloured", testing::largest(between),
+        static_cast<long>(most));
   }
 }
 
-// M_ii = lambda_i^2 / (kurt + d - 1); ascending lambda sorts by descending kurtosis, the paper's Lambda as math.md says.
+// M_ii = lambda_i^2 / (kurt + d - 1); ascending lambda sorts by descending kurtosis, the paper's Lambda as
+// math.md says.
 TEST(OfflineBar, FixedPointAndOrder) {
   Random random(5);
   const Matrix<double> A = normal_mixing(4, random);
@@ -69,9 +74,10 @@ TEST(OfflineBar, FixedPointAndOrder) {
   EXPECT_LT(worst, 0.02);
   const Matrix<double> off = run.M - Matrix<double>(run.M.diagonal().asDiagonal());
   EXPECT_LT(off.cwiseAbs().maxCoeff(), 0.02);
-  std::printf("[  FIGURE  ] fixed point: M = diag(%.3f, %.3f, %.3f, %.3f), within %.2f %% of lambda^2/(kurt + d - 1) "
-              "(bar 2 %%); outputs are Laplace, saw, sine, square as predicted\n",
-              run.M(0, 0), run.M(1, 1), run.M(2, 2), run.M(3, 3), 100 * worst);
+  std::printf(
+      "[  FIGURE  ] fixed point: M = diag(%.3f, %.3f, %.3f, %.3f), within %.2f %% of lambda^2/(kurt + d - 1) "
+      "(bar 2 %%); outputs are Laplace, saw, sine, square as predicted\n",
+      run.M(0, 0), run.M(1, 1), run.M(2, 2), run.M(3, 3), 100 * worst);
 }
 
 }  // namespace

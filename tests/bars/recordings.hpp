@@ -19,7 +19,9 @@ namespace demix::testing {
 inline Vector<double> read_wav(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  const auto byte = [&](std::size_t k) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes.at(k))); };
+  const auto byte = [&](std::size_t k) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes.at(k)));
+  };
   for (std::size_t at = 12; at + 8 <= bytes.size();) {  // chunk by chunk
     const std::size_t size = byte(at + 4) | byte(at + 5) << 8 | byte(at + 6) << 16 | byte(at + 7) << 24;
     if (bytes.compare(at, 4, "data") == 0) {
@@ -35,7 +37,8 @@ inline Vector<double> read_wav(const std::string& path) {
   return {};
 }
 
-/// Male voice, female voice, uniform noise: 3 x 32851, mean 0, variance 1. `real` says whether it is the TSP speech.
+/// Male voice, female voice, uniform noise: 3 x 32851, mean 0, variance 1. `real` says whether it is the TSP
+/// speech.
 inline Matrix<double> speech(bool& real) {
   constexpr Index T = 32851;
   const char* folder = std::getenv("DEMIX_DATA");
@@ -51,7 +54,8 @@ inline Matrix<double> speech(bool& real) {
       S.row(1) = female.head(T).transpose();
     }
   }
-  if (!real) {  // bursts of Laplace noise: spiky like speech, one spikier than the other (kurtosis near 20 and near 6)
+  if (!real) {  // bursts of Laplace noise: spiky like speech, one spikier than the other (kurtosis near 20
+                // and near 6)
     std::printf("[   NOTE   ] no speech in $DEMIX_DATA: using a generated stand-in\n");
     for (Index t = 0; t < T; ++t) {
       const double syllable = std::pow(std::sin(static_cast<double>(t) / 3000), 4);

@@ -1,5 +1,5 @@
-// Theorem 1 at size: 1e6 samples of the four sources, 100 random mixings, condition numbers up to 1e6 (double) and 1e3
-// (float): FOBI recovers every source.
+// Theorem 1 at size: 1e6 samples of the four sources, 100 random mixings, condition numbers up to 1e6
+// (double) and 1e3 (float): FOBI recovers every source.
 #include <cmath>
 #include <cstdio>
 
@@ -20,8 +20,8 @@ TYPED_TEST(Scalar, Theorem1) {
   constexpr Index samples = 1000000;
   const double worst_condition = sizeof(T) == 8 ? 1e6 : 1e3;
   Random random(2021);
-  const Matrix<double> S =
-      make_sources({Source::square, Source::sine, Source::sawtooth, Source::laplace}, samples, Timing::iid, random);
+  const Matrix<double> S = make_sources({Source::square, Source::sine, Source::sawtooth, Source::laplace},
+                                        samples, Timing::iid, random);
   std::vector<double> error;
   double worst_rounding = 0;
   for (int k = 0; k < 100; ++k) {
@@ -41,10 +41,12 @@ TYPED_TEST(Scalar, Theorem1) {
     worst_rounding = std::max(worst_rounding, (difference.array().abs() / scale.array()).maxCoeff());
   }
   EXPECT_LT(worst_rounding, 4 * std::numeric_limits<T>::epsilon());
-  std::printf("[  FIGURE  ] theorem 1, %s, condition up to %.0e: worst MSE of any source %.2e, median %.2e (bar 1e-3); "
-              "Y = W X within %.1e\n",
-              sizeof(T) == 8 ? "double" : "float", worst_condition, testing::largest(error), testing::median(error),
-              worst_rounding);
+  std::printf(
+      "[  FIGURE  ] theorem 1, %s, condition up to %.0e: worst MSE of any source %.2e, median %.2e (bar "
+      "1e-3); "
+      "Y = W X within %.1e\n",
+      sizeof(T) == 8 ? "double" : "float", worst_condition, testing::largest(error), testing::median(error),
+      worst_rounding);
 }
 
 }  // namespace

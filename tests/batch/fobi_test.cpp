@@ -96,8 +96,9 @@ TEST(Fobi, EqualKurtosesAreWarnedOf) {
   int warned = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
-    const Mixture m = mix(make_sources({Source::laplace, Source::square, Source::laplace}, 30000, Timing::iid, random),
-                          random.normal(3, 3));
+    const Mixture m =
+        mix(make_sources({Source::laplace, Source::square, Source::laplace}, 30000, Timing::iid, random),
+            random.normal(3, 3));
     const Model model = fobi(m.mixtures);
     bool pair = false;
     for (const Warning& w : model.warnings) pair = pair || w.components == std::vector<Index>{0, 1};
@@ -108,7 +109,8 @@ TEST(Fobi, EqualKurtosesAreWarnedOf) {
 }
 
 TEST(Fobi, EnoughSamplesSilenceTheWarning) {
-  // sine and sawtooth, 1.5 and 1.8, beside Laplace's tails: too close for a thousand frames, not for a million
+  // sine and sawtooth, 1.5 and 1.8, beside Laplace's tails: too close for a thousand frames, not for a
+  // million
   EXPECT_GE(count(fobi(four_sources(1000, 6).mixtures), Warning::Kind::close_kurtosis), 1);
   EXPECT_EQ(count(fobi(four_sources(300000, 6).mixtures), Warning::Kind::close_kurtosis), 0);
 }
@@ -131,7 +133,8 @@ TEST(Fobi, SublinearWeightsResistOutliers) {
   Mixture m = make_scenario(4, 50000, 7);
   const double clean = mse(m.sources, fobi(m.mixtures).apply(m.mixtures));
   const Matrix<double> X0 = m.mixtures;
-  for (Index t = 0; t < 50000; t += 1000) m.mixtures.col(t) = 30 * Random(static_cast<std::uint64_t>(t)).normal(3, 1);
+  for (Index t = 0; t < 50000; t += 1000)
+    m.mixtures.col(t) = 30 * Random(static_cast<std::uint64_t>(t)).normal(3, 1);
   const auto error = [&](Weight w) {
     FobiOptions options;
     options.weight = w;

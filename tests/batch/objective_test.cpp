@@ -44,7 +44,8 @@ TEST(Objective, MinMaxAgreesWithItsFormula) {
   const Vector<double> lambda2 = default_lambda2(3);
   const Matrix<double> gamma_inv = gamma_inverse(X);
   const double expected = (-2 * X.transpose() * W.transpose() * Y + Y.transpose() * M * Y).trace() / 50 +
-                          (W * gamma_inv * W.transpose() * lambda2.cwiseInverse().asDiagonal()).trace() - M.trace();
+                          (W * gamma_inv * W.transpose() * lambda2.cwiseInverse().asDiagonal()).trace() -
+                          M.trace();
   EXPECT_NEAR(min_max_objective(W, M, Y, X, gamma_inv, lambda2), expected, 1e-9);
 }
 

@@ -44,9 +44,9 @@ TYPED_TEST(Scalar, ConstantDuplicatedAndDependentChannelsReduceTheRank) {
   X.row(0) = base.row(0);
   X.row(1).setConstant(TypeParam(3.7));
   X.row(2) = base.row(1);
-  X.row(3) = base.row(0);                                    // duplicate
+  X.row(3) = base.row(0);  // duplicate
   X.row(4) = base.row(2);
-  X.row(5) = TypeParam(0.3) * base.row(0) - base.row(1);     // dependent, rounded
+  X.row(5) = TypeParam(0.3) * base.row(0) - base.row(1);  // dependent, rounded
   X.row(6).setZero();
   const Whitening w = whitened(X);
   EXPECT_EQ(w.rank, 3);

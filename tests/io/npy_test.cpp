@@ -24,7 +24,8 @@ std::string raw(const std::vector<T>& values) {
 template <typename T>
 void expect_reads(const char* descr) {
   const std::string data = raw<T>({1, 2, 3, 4, 5, 6});
-  const std::string head = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (3, 2), }\n";
+  const std::string head =
+      std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (3, 2), }\n";
   const Signals s = parse_npy(npy(head, data), "x.npy");
   ASSERT_EQ(s.data.rows(), 2);
   ASSERT_EQ(s.data.cols(), 3);
@@ -83,12 +84,15 @@ TEST(Npy, BadFilesAreRefusedWithAReason) {
   expect_refused(npy(good, raw<double>({1})), "cut off");
   expect_refused(npy(good, raw<double>({1, 2, 3})), "damaged");
   expect_refused(npy("{'descr': '<c16', 'fortran_order': False, 'shape': (2, 1)}", ""), "not supported");
-  expect_refused(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,)}", ""), "not a plain number");
+  expect_refused(npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,)}", ""),
+                 "not a plain number");
   expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2)}", ""), "3 dimensions");
   expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3)}", ""), "empty");
-  expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976, 16)}", raw<double>({1})),
-                 "cut off");
-  expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", ""), "shape");
+  expect_refused(
+      npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976, 16)}", raw<double>({1})),
+      "cut off");
+  expect_refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", ""),
+                 "shape");
   expect_refused(npy("{'descr': '<f8'}", ""), "fortran_order");
   expect_refused(npy(good, "", 9), "version");
 }
@@ -97,10 +101,12 @@ TEST(Npy, BadFilesAreRefusedWithAReason) {
 TEST(Npy, DamagedBytesNeverCrash) {
   const std::string good = to_npy(Random(1).normal(2, 5));
   Random random(2);
-  for (std::size_t cut = 0; cut < good.size(); ++cut) EXPECT_THROW(parse_npy(good.substr(0, cut), "x"), Error);
+  for (std::size_t cut = 0; cut < good.size(); ++cut)
+    EXPECT_THROW(parse_npy(good.substr(0, cut), "x"), Error);
   for (int k = 0; k < 20000; ++k) {
     std::string bad = good;
-    for (int hits = 0; hits < 3; ++hits) bad[static_cast<std::size_t>(random.below(100))] = static_cast<char>(random.bits());
+    for (int hits = 0; hits < 3; ++hits)
+      bad[static_cast<std::size_t>(random.below(100))] = static_cast<char>(random.bits());
     try {
       parse_npy(bad, "x");
     } catch (const Error&) {

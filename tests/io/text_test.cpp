@@ -7,7 +7,9 @@ namespace {
 
 TEST(Text, ReadsTheUsualKinds) {
   for (const char* text : {"1,2\n3,4\n5,6\n", "1, 2\r\n3, 4\r\n5, 6", "1;2\n3;4\n5;6\n", "1\t2\n3\t4\n5\t6\n",
-                           "  1   2\n3 4 \n\n5\t6\n", "# made by hand\n1 2\n3 4\n5 6\n", "\xef\xbb\xbf" "1,2\n3,4\n+5,6e0\n"}) {
+                           "  1   2\n3 4 \n\n5\t6\n", "# made by hand\n1 2\n3 4\n5 6\n",
+                           "\xef\xbb\xbf"
+                           "1,2\n3,4\n+5,6e0\n"}) {
     const Signals s = parse_text(text, "x.csv");
     ASSERT_EQ(s.data.rows(), 2) << text;
     ASSERT_EQ(s.data.cols(), 3) << text;

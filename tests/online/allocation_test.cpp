@@ -6,8 +6,8 @@
 #include "demix/sm_ica_network.hpp"
 #include "support.hpp"
 
-// Every way to the heap in this program is counted while `counting` is on. Sanitizers have an allocator of their own,
-// so their builds leave this to the plain ones.
+// Every way to the heap in this program is counted while `counting` is on. Sanitizers have an allocator of
+// their own, so their builds leave this to the plain ones.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DEMIX_COUNTS_ALLOCATIONS 0
 #else
@@ -21,7 +21,7 @@ std::atomic<int> allocations{0};
 
 #if DEMIX_COUNTS_ALLOCATIONS
 extern "C" {
-void* __libc_malloc(std::size_t);             // NOLINT
+void* __libc_malloc(std::size_t);                 // NOLINT
 void* __libc_memalign(std::size_t, std::size_t);  // NOLINT
 void* malloc(std::size_t size) {
   if (counting) ++allocations;
@@ -68,9 +68,11 @@ void expect_silent_steps(Index d, SmIcaNetworkOptions::Dynamics dynamics) {
   const Matrix<T> X = Random(1).normal(d, 50).cast<T>();
   Matrix<T> Y(d, 50);
   EXPECT_EQ(allocations_in([&] {
-    for (Index t = 0; t < 50; ++t) network.step(X.col(t), Y.col(t));
-    network.process(X, Y);
-  }), 0) << d;
+              for (Index t = 0; t < 50; ++t) network.step(X.col(t), Y.col(t));
+              network.process(X, Y);
+            }),
+            0)
+      << d;
 }
 
 TEST(Allocation, StepAllocatesNothing) {

@@ -34,7 +34,8 @@ TYPED_TEST(Scalar, TheSynapsesTogetherAreTheMatrices) {
     const Vector<double> lambda2 = default_lambda2(d);
     SmIcaNetwork<T> network(d, d, options);
     Random random(static_cast<std::uint64_t>(d));
-    const double scale = 1 / std::sqrt(static_cast<double>(d));  // keeps ||c|| of the size of a settled network's
+    const double scale =
+        1 / std::sqrt(static_cast<double>(d));  // keeps ||c|| of the size of a settled network's
     network.set_weights((scale * random.normal(d, d)).cast<T>(), Matrix<T>::Identity(d, d));
     Vector<T> y(d);
     for (int t = 0; t < 20; ++t) {
@@ -139,7 +140,8 @@ TYPED_TEST(Scalar, RunawayWeightsAreAStatusAndNeverNaN) {
   const Matrix<T> X = (10 * Random(1).normal(3, 5000)).cast<T>();
   Matrix<T> Y(3, 5000);
   const NetworkStatus status = network.process(X, Y);
-  EXPECT_TRUE(status == NetworkStatus::weights_not_finite || status == NetworkStatus::lateral_not_positive_definite);
+  EXPECT_TRUE(status == NetworkStatus::weights_not_finite ||
+              status == NetworkStatus::lateral_not_positive_definite);
   EXPECT_TRUE(Y.allFinite());
   EXPECT_TRUE(network.feedforward().allFinite());
   EXPECT_TRUE(network.lateral().allFinite());
@@ -218,7 +220,8 @@ TEST(SmIcaNetwork, MisuseIsNamed) {
   SmIcaNetwork<double> network(2, 2);
   Vector<double> y(2);
   EXPECT_THROW(network.step(Vector<double>::Ones(3), y), std::invalid_argument);
-  EXPECT_THROW(network.set_weights(Matrix<double>::Ones(2, 3), Matrix<double>::Ones(2, 2)), std::invalid_argument);
+  EXPECT_THROW(network.set_weights(Matrix<double>::Ones(2, 3), Matrix<double>::Ones(2, 2)),
+               std::invalid_argument);
   EXPECT_STREQ(describe(NetworkStatus::ok), "ok");
 }
 

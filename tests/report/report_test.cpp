@@ -16,8 +16,8 @@ TEST(TextPlot, HasTheSizeAskedForAndShowsTheShape) {
   ASSERT_EQ(lines.size(), 2U);
   for (const auto& line : lines) EXPECT_EQ(line.size(), 30U);  // three bytes each
   const std::string blank = "\xe2\xa0\x80";
-  EXPECT_EQ(lines[0].substr(0, 3), blank);       // upper left is empty
-  EXPECT_EQ(lines[1].substr(27, 3), blank);      // lower right too
+  EXPECT_EQ(lines[0].substr(0, 3), blank);   // upper left is empty
+  EXPECT_EQ(lines[1].substr(27, 3), blank);  // lower right too
   EXPECT_NE(lines[1].substr(0, 3), blank);
   EXPECT_NE(lines[0].substr(27, 3), blank);
   EXPECT_EQ(text_plot(Vector<double>::Zero(5), 4, 1, 0, 0).size(), 1U);  // no range, no crash

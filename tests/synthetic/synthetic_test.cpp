@@ -11,7 +11,8 @@
 namespace demix {
 namespace {
 
-const std::vector<Source> all{Source::square, Source::sine, Source::sawtooth, Source::laplace, Source::uniform};
+const std::vector<Source> all{Source::square, Source::sine, Source::sawtooth, Source::laplace,
+                              Source::uniform};
 
 TEST(Synthetic, SourcesHaveUnitVarianceAndTheirKurtosis) {
   for (const Timing timing : {Timing::iid, Timing::waveform}) {
