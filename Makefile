@@ -35,7 +35,7 @@ install: build/.configured
 	cmake --install build
 
 bench: scripts/.installed
-	scripts/install-deps libbenchmark-dev python3-numpy libopenblas0-pthread
+	scripts/install-deps libbenchmark-dev python3-numpy libblas3 liblapack3 libopenblas0-pthread
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS)
 	bench/compare-step build-bench/bench/step_time

@@ -34,6 +34,23 @@ DEMIX_INLINE const V& at(const T* p) {
   return *reinterpret_cast<const V*>(p);
 }
 
+DEMIX_INLINE Quad<double> fold(Wide<double> s) { return s; }
+DEMIX_INLINE Quad<float> fold(Wide<float> s) {
+  return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
+}
+
+// {sum s0, sum s1, sum s2, sum s3}
+template <typename T>
+DEMIX_INLINE Quad<T> sums(Wide<T> s0, Wide<T> s1, Wide<T> s2, Wide<T> s3) {
+  const Quad<T> a = fold(s0);
+  const Quad<T> b = fold(s1);
+  const Quad<T> c = fold(s2);
+  const Quad<T> d = fold(s3);
+  const Quad<T> ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const Quad<T> cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
 template <typename T>
 DEMIX_INLINE void project_body(const T* W, Index ld, Index d, Index n, const T* x, T* c) {
   using V = Wide<T>;
@@ -95,24 +112,48 @@ DEMIX_INLINE bool solve_small(const T* M, Index ld, const T* c, T* y) {
   T z[D];
   T inverse[D];
   bool positive = true;
+#pragma GCC unroll 4
   for (int j = 0; j < D; ++j) {
+#pragma GCC unroll 4
     for (int i = j; i < D; ++i) {
       T s = M[j * ld + i];
+#pragma GCC unroll 4
       for (int k = 0; k < j; ++k) s -= U[k][i] * L[k][j];
       U[j][i] = s;
     }
-    positive = positive && U[j][j] > 0;
+    positive &= U[j][j] > 0;
     inverse[j] = 1 / U[j][j];
-    for (int i = j; i < D; ++i) L[j][i] = U[j][i] * inverse[j];
+#pragma GCC unroll 4
+    for (int i = j + 1; i < D; ++i) L[j][i] = U[j][i] * inverse[j];
     z[j] = c[j];
+#pragma GCC unroll 4
     for (int k = 0; k < j; ++k) z[j] -= L[k][j] * z[k];
   }
+#pragma GCC unroll 4
   for (int j = D - 1; j >= 0; --j) {
-    T s = z[j] * inverse[j];
-    for (int i = j + 1; i < D; ++i) s -= L[j][i] * y[i];
-    y[j] = s;
+    z[j] *= inverse[j];
+#pragma GCC unroll 4
+    for (int i = j + 1; i < D; ++i) z[j] -= L[j][i] * z[i];
+    y[j] = z[j];
   }
   return positive;
+}
+
+// u <- rate (y - a Lambda^-2 c), a = ||y||^2; returns a and ||u||^2
+template <typename T>
+DEMIX_INLINE Modulation<T> modulate_body(Index d, T rate, const T* inverse_lambda2, const T* y, const T* c, T* u) {
+  using V = Wide<T>;
+  constexpr Index half = rows<T> / 2;
+  V square{};
+  for (Index i = 0; i < d; i += half) square += at<V>(y + i) * at<V>(y + i);
+  const T a = sums<T>(square, square, square, square)[0];
+  square = V{};
+  for (Index i = 0; i < d; i += half) {
+    const V change = rate * (at<V>(y + i) - a * at<V>(inverse_lambda2 + i) * at<V>(c + i));
+    at<V>(u + i) = change;
+    square += change * change;
+  }
+  return {a, sums<T>(square, square, square, square)[0]};
 }
 
 // M = L D L^T, block columns of four, left-looking: with U = L D,
@@ -187,27 +228,29 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
         at<V>(u2 + I + half) = a21;
         at<V>(u3 + I) = a30;
         at<V>(u3 + I + half) = a31;
+        // Two columns at a time: 1/D_0 and 1/D_1 = D_0/det wait for one division, not for one each.
         const T d0 = u0[J];
+        const T det01 = d0 * u1[J + 1] - u0[J + 1] * u0[J + 1];
         const T i0 = 1 / d0;
+        const T i1 = d0 / det01;
         l10 = u0[J + 1] * i0;
         l20 = u0[J + 2] * i0;
         l30 = u0[J + 3] * i0;
-        const T d1 = u1[J + 1] - l10 * u0[J + 1];
-        const T i1 = 1 / d1;
         const T s21 = u1[J + 2] - l10 * u0[J + 2];
         const T s31 = u1[J + 3] - l10 * u0[J + 3];
         l21 = s21 * i1;
         l31 = s31 * i1;
         const T d2 = u2[J + 2] - l20 * u0[J + 2] - l21 * s21;
-        const T i2 = 1 / d2;
         const T s32 = u2[J + 3] - l20 * u0[J + 3] - l21 * s31;
+        const T s33 = u3[J + 3] - l30 * u0[J + 3] - l31 * s31;
+        const T det23 = d2 * s33 - s32 * s32;
+        const T i2 = 1 / d2;
         l32 = s32 * i2;
-        const T d3 = u3[J + 3] - l30 * u0[J + 3] - l31 * s31 - l32 * s32;
-        if (!(d0 > 0 && d1 > 0 && d2 > 0 && d3 > 0)) return false;
+        if (!(d0 > 0 && det01 > 0 && d2 > 0 && det23 > 0)) return false;
         inverse[J] = i0;
         inverse[J + 1] = i1;
         inverse[J + 2] = i2;
-        inverse[J + 3] = 1 / d3;
+        inverse[J + 3] = d2 / det23;
       }
       a10 -= a00 * l10;
       a11 -= a01 * l10;
@@ -256,7 +299,7 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
       s2 += at<V>(u2 + I) * v;
       s3 += at<V>(u3 + I) * v;
     }
-    for (Index q = 0; q < half; ++q) r -= Q{s0[q], s1[q], s2[q], s3[q]};
+    r -= sums<T>(s0, s1, s2, s3);
     const T y3 = r[3] * inverse[J + 3];
     const T y2 = (r[2] - u2[J + 3] * y3) * inverse[J + 2];
     const T y1 = (r[1] - u1[J + 3] * y3 - u1[J + 2] * y2) * inverse[J + 1];
@@ -296,6 +339,14 @@ DEMIX_CLONES bool lateral_solve(const float* M, Index ld, Index d, const float* 
 DEMIX_CLONES bool lateral_solve(const double* M, Index ld, Index d, const double* c, double* y,
                                 double* scratch) {
   return lateral_solve_body(M, ld, d, c, y, scratch);
+}
+DEMIX_CLONES Modulation<float> modulate(Index d, float rate, const float* inverse_lambda2, const float* y,
+                                        const float* c, float* u) {
+  return modulate_body(d, rate, inverse_lambda2, y, c, u);
+}
+DEMIX_CLONES Modulation<double> modulate(Index d, double rate, const double* inverse_lambda2, const double* y,
+                                         const double* c, double* u) {
+  return modulate_body(d, rate, inverse_lambda2, y, c, u);
 }
 DEMIX_CLONES void feedforward_learn(float* W, Index ld, Index d, Index n, const float* u, const float* x) {
   feedforward_learn_body(W, ld, d, n, u, x);

@@ -36,6 +36,17 @@ void project(const double* W, Index ld, Index d, Index n, const double* x, doubl
 bool lateral_solve(const float* M, Index ld, Index d, const float* c, float* y, float* scratch);
 bool lateral_solve(const double* M, Index ld, Index d, const double* c, double* y, double* scratch);
 
+template <typename T>
+struct Modulation {
+  T activity;  ///< a = ||y||^2
+  T change;    ///< ||u||^2
+};
+
+/// u <- rate (y - a Lambda^-2 c)
+Modulation<float> modulate(Index d, float rate, const float* inverse_lambda2, const float* y, const float* c, float* u);
+Modulation<double> modulate(Index d, double rate, const double* inverse_lambda2, const double* y, const double* c,
+                            double* u);
+
 /// W <- W + u x^T
 void feedforward_learn(float* W, Index ld, Index d, Index n, const float* u, const float* x);
 void feedforward_learn(double* W, Index ld, Index d, Index n, const double* u, const double* x);

@@ -104,29 +104,28 @@ NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen:
   }
   const Index ld = W_.rows();
   if (status_ != NetworkStatus::ok) return fail(status_, y);
-  if (!x.allFinite()) {
-    y.setZero();
-    ++refused_;
-    return NetworkStatus::bad_input;
-  }
 
   kernels::project(W_.data(), ld, d_, inputs(), x.data(), c_.data());  // c <- W x
   const NetworkStatus settled = settle();                              // y <- M^-1 c
-  if (settled == NetworkStatus::lateral_not_positive_definite) return fail(settled, y);
-  activity_ = y_.squaredNorm();  // a <- ||y||^2
+  if (settled == NetworkStatus::lateral_not_positive_definite && x.allFinite()) return fail(settled, y);
 
-  // u <- 2 eta (y - a Lambda^-2 c)
-  u_ = T(2 * options_.eta) * (y_.array() - activity_ * inverse_lambda2_.array() * c_.array());
-
-  // W <- W + u x^T, unless that would leave the range where squares are finite
-  const double change =
-      std::sqrt(static_cast<double>(u_.squaredNorm()) * static_cast<double>(x.squaredNorm()));
+  // a <- ||y||^2, u <- 2 eta (y - a Lambda^-2 c)
+  const auto [activity, change2] = kernels::modulate(d_, T(2 * options_.eta), inverse_lambda2_.data(), y_.data(),
+                                                     c_.data(), u_.data());
+  // W <- W + u x^T, unless that would leave the range where squares are finite. NaN or Inf in x ends up here too.
+  const double change = std::sqrt(static_cast<double>(change2) * static_cast<double>(x.squaredNorm()));
   const double limit = std::sqrt(static_cast<double>(std::numeric_limits<T>::max()));
-  weight_bound_ += change;
-  if (!(weight_bound_ < limit)) {
-    weight_bound_ = W_.norm() + change;
-    if (!(weight_bound_ < limit)) return fail(NetworkStatus::weights_not_finite, y);
+  if (!(weight_bound_ + change < limit)) {
+    if (!x.allFinite()) {
+      y.setZero();
+      ++refused_;
+      return NetworkStatus::bad_input;
+    }
+    weight_bound_ = W_.norm();
+    if (!(weight_bound_ + change < limit)) return fail(NetworkStatus::weights_not_finite, y);
   }
+  weight_bound_ += change;
+  activity_ = activity;
   kernels::feedforward_learn(W_.data(), ld, d_, inputs(), u_.data(), x.data());
 
   // M <- M + (eta/tau)(y y^T - I)
@@ -163,6 +162,10 @@ NetworkStatus SmIcaNetwork<T>::iterate() {
   }
   const T enough = T(options_.tolerance) * c_.norm();
   y_.setZero();
+  if (!c_.allFinite()) {
+    y_.head(d_).setConstant(std::numeric_limits<T>::quiet_NaN());  // step() finds out why
+    return NetworkStatus::ok;
+  }
   for (iterations_ = 0; iterations_ < options_.max_iterations; ++iterations_) {
     for (Index i = 0; i < d_; ++i) {
       T sum = c_(i);
