@@ -129,9 +129,10 @@ void run(const Options& o) {
   } catch (const std::runtime_error& e) {
     fmt::print(stderr, "demix: {}\n", e.what());
   }
-  if (!o.json)
+  if (!o.json) {
     fmt::print(
         "\nNext: demix generate -o data; demix separate data/mixtures.npy -o out; demix separate --help\n");
+  }
 }
 
 }  // namespace

@@ -25,10 +25,12 @@ struct Options {
 
 void print_table(const Model& model, const std::filesystem::path& sources,
                  const std::filesystem::path& model_file) {
+  // Outputs have unit variance, so a row of the mixing matrix has the length of its channel's deviation.
+  const Matrix<double> share = model.mixing.rowwise().normalized();
   fmt::print("{:<11}{:>10}   strongest on\n", "component", "kurtosis");
   for (Index k = 0; k < model.components(); ++k) {
     Index channel = 0;
-    model.mixing.col(k).cwiseAbs().maxCoeff(&channel);
+    share.col(k).cwiseAbs().maxCoeff(&channel);
     fmt::print("{:<11}{:>10.3f}   {}\n", k + 1, model.kurtosis(k),
                model.names.empty() ? fmt::format("channel {}", channel + 1)
                                    : model.names[static_cast<std::size_t>(channel)]);
