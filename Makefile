@@ -1,10 +1,12 @@
 # make demo    install what is missing, build, and see it work
 # make test    install what is missing, build, and run every test (plain, then under ASan and UBSan)
 # make build   leaves the program at build/demix
-# make bench   speed beside NumPy; make lint, make coverage for those who change the code
+# make bars    what the library promises, measured; make bench: speed beside NumPy
+# make lint, make asan, make tsan, make coverage: for those who change the code
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build install bench lint format coverage asan tsan clean
+# The sanitizers leave out the bars: the same code, at sizes that take them long.
+.PHONY: demo test build install bench bars lint format coverage asan tsan clean
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -21,7 +23,12 @@ test: build/.configured
 asan tsan: scripts/.installed
 	cmake --preset $@ > /dev/null
 	cmake --build build-$@ -j $(JOBS) --target demix_tests demix-program
-	ctest --test-dir build-$@ -j $(JOBS) --output-on-failure -LE release-only
+	ctest --test-dir build-$@ -j $(JOBS) --output-on-failure -LE 'release-only|bars'
+
+# The bars with all their runs and figures (test runs them too, some with fewer mixings).
+bars: build/.configured
+	cmake --build build -j $(JOBS) --target test_bars
+	DEMIX_FULL=1 build/tests/test_bars | grep -E 'FIGURE|NOTE|FAILED|PASSED'
 
 coverage: scripts/.installed
 	scripts/install-deps gcovr

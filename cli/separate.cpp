@@ -17,6 +17,7 @@ struct Options {
   std::string folder;
   std::string weight;
   std::string reading = "inverse-square";
+  std::string steps = "natural";
   double eta = 0;
   double tau = 0;
   MethodOptions method_options;
@@ -47,6 +48,7 @@ void run(const Options& o) {
   if (!o.weight.empty()) options.weight = weight_named(o.weight);
   if (o.eta > 0) options.eta = o.eta;
   if (o.tau > 0) options.tau = o.tau;
+  options.published = o.steps == "published";
   options.reading = lambda_reading_named(o.reading);
 
   Outcome outcome;
@@ -113,10 +115,12 @@ void add_separate(CLI::App& app) {
                   "resist outliers")
       ->check(CLI::IsMember(weights));
   sub->add_option("--seed", o->method_options.seed, "Of random starts")->capture_default_str();
-  sub->add_option("--eta", o->eta, "Learning rate (sm-ica, sm-ica-offline)")->check(CLI::PositiveNumber);
-  sub->add_option("--tau", o->tau,
-                  "Ratio of the learning rates of W and M (sm-ica; with sm-ica-offline: take the "
-                  "published steps)")
+  sub->add_option("--steps", o->steps,
+                  "sm-ica, sm-ica-offline: natural (stable, nothing to tune) or published (the paper's)")
+      ->check(CLI::IsMember({"natural", "published"}))
+      ->capture_default_str();
+  sub->add_option("--eta", o->eta, "Learning rate of the published steps")->check(CLI::PositiveNumber);
+  sub->add_option("--tau", o->tau, "Ratio of the learning rates of W and M of the published steps")
       ->check(CLI::PositiveNumber);
   sub->add_option("--lambda", o->method_options.lambda, "Values of the paper's Lambda table, comma-separated")
       ->delimiter(',');

@@ -14,6 +14,10 @@ namespace demix {
 /// sorts the outputs by descending kurtosis.
 Vector<double> default_lambda2(Index d);
 
+/// lambda_i^2 = .05 (d + 2) 100^(i/(d-1)), ascending: equal ratios between neighbours, so that every pair of
+/// outputs separates at the same pace. What the network with natural steps uses.
+Vector<double> geometric_lambda2(Index d);
+
 /// What the numbers in the paper's tables stand for. Table 1 heads them "Lambda", table 2 "Lambda^-1", and
 /// the authors' notebooks multiply by them where Algorithm 1 has Lambda^-2.
 enum class LambdaReading {

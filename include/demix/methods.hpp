@@ -18,9 +18,10 @@ struct MethodOptions {
   std::uint64_t seed = 0;
   Index components = 0;          ///< 0 = as many as the data has
   std::optional<Weight> weight;  ///< default square
-  std::optional<double> eta;
-  std::optional<double> tau;
-  std::vector<double> lambda;                             ///< tabulated values; empty = default_lambda2
+  bool published = false;        ///< sm-ica, sm-ica-offline: the paper's steps instead of natural ones
+  std::optional<double> eta;     ///< of the published steps
+  std::optional<double> tau;     ///< of the published steps
+  std::vector<double> lambda;    ///< tabulated values; empty = chosen by demix
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
   Index passes = 1;                                       ///< online methods: times over the data
   bool shuffle = false;                  ///< online methods: a new random order in every pass

@@ -30,4 +30,8 @@ struct Whitening {
 /// channels reduce the rank and leave no Inf behind. Throws std::invalid_argument when nothing varies at all.
 Whitening whiten(const Moments& moments, const WhiteningOptions& options = {});
 
+/// The same from a mean and a covariance; `resolution` is the rounding unit of the data they came from.
+Whitening whiten(const Vector<double>& mean, const Matrix<double>& covariance, double resolution,
+                 const WhiteningOptions& options = {});
+
 }  // namespace demix

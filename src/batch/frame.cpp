@@ -101,7 +101,7 @@ Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q
   model.samples = X.cols();
   model.mean = white.mean;
   model.unmixing = Q * white.whitener;
-  model.mixing = white.dewhitener * Q.inverse();
+  model.mixing = white.dewhitener * Q.transpose() * (Q * Q.transpose()).inverse();
   model.kurtosis = output_kurtosis<T>(model, X);
   put_in_order(model, white.dewhitener.rowwise().norm());
   warn_of_rank(model, white);

@@ -11,7 +11,8 @@ namespace demix {
 template <typename T>
 Whitening prepare(const Frames<T>& X, const WhiteningOptions& options);
 
-/// The model of y = Q h, Q a rotation or near one: kurtoses, order, signs, warnings. One pass.
+/// The model of y = Q h, Q a rotation or near one, or fewer rows of one: kurtoses, order, signs, warnings.
+/// One pass.
 template <typename T>
 Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q, Weight weight);
 

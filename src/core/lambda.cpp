@@ -12,6 +12,14 @@ Vector<double> default_lambda2(Index d) {
   return Vector<double>::LinSpaced(d, 0.1 * scale, 1.9 * scale);
 }
 
+Vector<double> geometric_lambda2(Index d) {
+  const auto scale = static_cast<double>(d + 2);
+  if (d == 1) return Vector<double>::Constant(1, scale);
+  const auto steps = static_cast<double>(d - 1);
+  return Vector<double>::NullaryExpr(
+      d, [&](Index i) { return 0.05 * scale * std::pow(100.0, static_cast<double>(i) / steps); });
+}
+
 Vector<double> lambda2_from_table(const std::vector<double>& values, LambdaReading reading) {
   Vector<double> lambda2(static_cast<Index>(values.size()));
   for (Index i = 0; i < lambda2.size(); ++i) {

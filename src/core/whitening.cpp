@@ -18,17 +18,21 @@ void WhiteningOptions::validate() const {
 }
 
 Whitening whiten(const Moments& moments, const WhiteningOptions& options) {
+  return whiten(moments.mean(), moments.covariance(), moments.resolution(), options);
+}
+
+Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double resolution,
+                 const WhiteningOptions& options) {
   options.validate();
   constexpr double eps = std::numeric_limits<double>::epsilon();
-  const Index n = moments.channels();
-  const Matrix<double> C = moments.covariance();
+  const Index n = mean.size();
 
   Whitening out;
-  out.mean = moments.mean();
+  out.mean = mean;
 
   // What the data resolves: values near m are rounded by up to r|m|, a noise of variance (r m)^2 / 12.
   const Eigen::ArrayXd power = out.mean.array().square() + C.diagonal().array();
-  const Eigen::ArrayXd noise = power * moments.resolution() * moments.resolution() / 12;
+  const Eigen::ArrayXd noise = power * resolution * resolution / 12;
 
   // x = mean + S xi, xi of unit variance where the channel varies at all
   Vector<double> S(n);

@@ -141,7 +141,8 @@ DEMIX_INLINE bool solve_small(const T* M, Index ld, const T* c, T* y) {
 
 // u <- rate (y - a Lambda^-2 c), a = ||y||^2; returns a and ||u||^2
 template <typename T>
-DEMIX_INLINE Modulation<T> modulate_body(Index d, T rate, const T* inverse_lambda2, const T* y, const T* c, T* u) {
+DEMIX_INLINE Modulation<T> modulate_body(Index d, T rate, const T* inverse_lambda2, const T* y, const T* c,
+                                         T* u) {
   using V = Wide<T>;
   constexpr Index half = rows<T> / 2;
   V square{};
@@ -353,6 +354,15 @@ DEMIX_CLONES void feedforward_learn(float* W, Index ld, Index d, Index n, const 
 }
 DEMIX_CLONES void feedforward_learn(double* W, Index ld, Index d, Index n, const double* u, const double* x) {
   feedforward_learn_body(W, ld, d, n, u, x);
+}
+DEMIX_CLONES void decay_learn(double* A, Index ld, Index d, Index n, double decay, const double* u,
+                              const double* v) {
+  using V = Wide<double>;
+  constexpr Index half = rows<double> / 2;
+  for (Index i = 0; i < d; i += half) {
+    const V ui = at<V>(u + i);
+    for (Index j = 0; j < n; ++j) at<V>(A + j * ld + i) = decay * at<V>(A + j * ld + i) + ui * v[j];
+  }
 }
 DEMIX_CLONES void lateral_learn(float* M, Index ld, Index d, float rate, const float* y) {
   lateral_learn_body(M, ld, d, rate, y);

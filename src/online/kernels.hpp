@@ -43,13 +43,17 @@ struct Modulation {
 };
 
 /// u <- rate (y - a Lambda^-2 c)
-Modulation<float> modulate(Index d, float rate, const float* inverse_lambda2, const float* y, const float* c, float* u);
-Modulation<double> modulate(Index d, double rate, const double* inverse_lambda2, const double* y, const double* c,
-                            double* u);
+Modulation<float> modulate(Index d, float rate, const float* inverse_lambda2, const float* y, const float* c,
+                           float* u);
+Modulation<double> modulate(Index d, double rate, const double* inverse_lambda2, const double* y,
+                            const double* c, double* u);
 
 /// W <- W + u x^T
 void feedforward_learn(float* W, Index ld, Index d, Index n, const float* u, const float* x);
 void feedforward_learn(double* W, Index ld, Index d, Index n, const double* u, const double* x);
+
+/// A <- decay A + u v^T, A: padded(d) x n
+void decay_learn(double* A, Index ld, Index d, Index n, double decay, const double* u, const double* v);
 
 /// M <- M + rate (y y^T - I), lower triangle
 void lateral_learn(float* M, Index ld, Index d, float rate, const float* y);

@@ -110,9 +110,10 @@ NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen:
   if (settled == NetworkStatus::lateral_not_positive_definite && x.allFinite()) return fail(settled, y);
 
   // a <- ||y||^2, u <- 2 eta (y - a Lambda^-2 c)
-  const auto [activity, change2] = kernels::modulate(d_, T(2 * options_.eta), inverse_lambda2_.data(), y_.data(),
-                                                     c_.data(), u_.data());
-  // W <- W + u x^T, unless that would leave the range where squares are finite. NaN or Inf in x ends up here too.
+  const auto [activity, change2] =
+      kernels::modulate(d_, T(2 * options_.eta), inverse_lambda2_.data(), y_.data(), c_.data(), u_.data());
+  // W <- W + u x^T, unless that would leave the range where squares are finite. NaN or Inf in x ends up here
+  // too.
   const double change = std::sqrt(static_cast<double>(change2) * static_cast<double>(x.squaredNorm()));
   const double limit = std::sqrt(static_cast<double>(std::numeric_limits<T>::max()));
   if (!(weight_bound_ + change < limit)) {

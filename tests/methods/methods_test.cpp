@@ -23,12 +23,6 @@ TEST(Methods, EveryOneSeparatesWhatItCan) {
   const Mixture m = make_scenario(1, 20000, 1);
   for (const Method& method : methods()) {
     MethodOptions options;
-    if (method.online) {  // as published: an eta that suits the data, and patience
-      options.eta = 1e-3;
-      options.tau = 0.5;
-      options.passes = 10;
-      options.shuffle = true;
-    }
     const Outcome out = method.run(m.mixtures, options);
     ASSERT_TRUE(out.ok) << out.failure;
     EXPECT_EQ(out.model.method, method.name);
@@ -38,8 +32,48 @@ TEST(Methods, EveryOneSeparatesWhatItCan) {
   }
 }
 
+TEST(Methods, ThePublishedNetworkSeparatesWithPatience) {
+  const Mixture m = make_scenario(1, 20000, 1);
+  MethodOptions options;
+  options.published = true;
+  options.eta = 1e-3;
+  options.tau = 0.5;
+  options.passes = 10;
+  options.shuffle = true;
+  const Outcome out = method_named("sm-ica").run(m.mixtures, options);
+  ASSERT_TRUE(out.ok) << out.failure;
+  EXPECT_LT(mse(m.sources, out.model.apply(m.mixtures)), 0.05);
+}
+
+TEST(Methods, ANetworkThatIsNotThereYetSaysSo) {
+  MethodOptions options;
+  options.published = true;  // 2e-5 and one pass are nothing
+  const Outcome out = method_named("sm-ica").run(make_scenario(4, 5000, 4).mixtures, options);
+  ASSERT_TRUE(out.ok);
+  bool warned = false;
+  for (const Warning& w : out.model.warnings) warned = warned || w.kind == Warning::Kind::not_converged;
+  EXPECT_TRUE(warned);
+}
+
+TEST(Methods, FewerComponentsFromEveryMethod) {
+  Random random(5);
+  const Mixture m =
+      mix(make_sources({Source::square, Source::sine, Source::laplace}, 20000, Timing::iid, random),
+          Matrix<double>(Vector<double>({{10.0, 5.0, 0.01}}).asDiagonal()));
+  for (const Method& method : methods()) {
+    MethodOptions options;
+    options.components = 2;
+    const Outcome out = method.run(m.mixtures, options);
+    ASSERT_TRUE(out.ok) << out.failure;
+    EXPECT_EQ(out.model.components(), 2);
+    EXPECT_NO_THROW(out.model.validate());
+    EXPECT_LT(mse(m.sources.topRows(2), out.model.apply(m.mixtures)), 0.05) << method.name;
+  }
+}
+
 TEST(Methods, DivergenceIsAnOutcomeWithAdvice) {
   MethodOptions options;
+  options.published = true;
   options.eta = 0.05;
   options.tau = 0.75;
   const Outcome out = method_named("sm-ica").run(make_scenario(4, 20000, 2).mixtures, options);

@@ -84,7 +84,7 @@ class Program(unittest.TestCase):
         S, X, A = (np.load(data / f"{n}.npy") for n in ("sources", "mixtures", "mixing"))
         self.assertEqual(X.shape, (50000, 3))
         np.testing.assert_allclose(X, S @ A.T, atol=1e-12)
-        for method in ("fobi", "sm-ica-offline"):
+        for method in ("fobi", "sm-ica-offline", "sm-ica"):
             out = self.dir / method
             report = json.loads(self.ok("separate", data / "mixtures.npy", "--method", method, "-o", out,
                                         "--json").stdout)
@@ -111,7 +111,7 @@ class Program(unittest.TestCase):
     def test_the_network_with_the_papers_settings(self):
         data = self.dir / "data"
         self.ok("generate", "--scenario", 1, "--samples", 20000, "-o", data)
-        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--eta", 1e-3, "--tau", 0.75, "--lambda",
+        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--steps", "published", "--eta", 1e-3, "--tau", 0.75, "--lambda",
                 "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
         score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
                                    "--json").stdout)
@@ -119,8 +119,8 @@ class Program(unittest.TestCase):
 
     def test_divergence_is_reported(self):
         self.ok("generate", "--scenario", 3, "--samples", 50000, "-o", self.dir / "data")
-        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--eta",
-                     5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
+        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--steps",
+                     "published", "--eta", 5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
 
     def test_the_seed_decides(self):
         for name, seed in (("a", 1), ("b", 1), ("c", 2)):
@@ -183,6 +183,7 @@ class Program(unittest.TestCase):
         refused("unknown kind of file", self.write("x.xyz", "1"))
         self.refused("must be alike", "score", "--truth", good, self.save("short.npy", np.ones((50, 3))))
         self.refused("has no option --passes", "separate", good, "--passes", 3, "-o", out)
+        self.refused("--eta without --steps published", "separate", good, "--method", "sm-ica", "--eta", 0.1, "-o", out)
         self.refused("lambda2: expected", "separate", good, "--method", "sm-ica", "--lambda", "1,2", "-o", out)
         # a folder that cannot be made, because a file has its name
         self.refused("cannot make this folder", "separate", good, "-o", good)

@@ -1,0 +1,249 @@
+#include "demix/natural_network.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "demix/lambda.hpp"
+#include "demix/random.hpp"
+#include "demix/whitening.hpp"
+#include "online/kernels.hpp"
+
+namespace demix {
+namespace {
+
+using Eig = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
+
+// C^-1/2, directions of no power left alone
+Matrix<double> inverse_root(const Matrix<double>& C) {
+  const Eig eig(C);
+  const double floor = 1e-14 * std::max(eig.eigenvalues().maxCoeff(), std::numeric_limits<double>::min());
+  return eig.eigenvectors() * eig.eigenvalues().cwiseMax(floor).cwiseSqrt().cwiseInverse().asDiagonal() *
+         eig.eigenvectors().transpose();
+}
+
+// The rotation nearest to A.
+Matrix<double> polar(const Matrix<double>& A) { return inverse_root(A * A.transpose()) * A; }
+
+constexpr std::int64_t resync = 256;  // frames between exact inversions of M
+
+}  // namespace
+
+void NaturalNetworkOptions::validate(Index inputs) const {
+  if (inputs < 1) throw std::invalid_argument("inputs: expected at least 1, got " + std::to_string(inputs));
+  if (components < 0 || components > inputs) {
+    throw std::invalid_argument("components: expected 0 to " + std::to_string(inputs) + ", got " +
+                                std::to_string(components));
+  }
+  if (!lambda2.allFinite() || !(lambda2.array() > 0).all()) {
+    throw std::invalid_argument("lambda2: expected positive numbers");
+  }
+}
+
+template <typename T>
+NaturalNetwork<T>::NaturalNetwork(Index inputs, const NaturalNetworkOptions& options)
+    : outputs_(options.components > 0 ? options.components : inputs),
+      warm_up_(std::max<Index>(100, 4 * inputs)),
+      options_(options),
+      next_refresh_(warm_up_) {
+  options.validate(inputs);
+  if (options.lambda2.size() > 0 && options.lambda2.size() != outputs_) {
+    throw std::invalid_argument("lambda2: expected " + std::to_string(outputs_) + " values, got " +
+                                std::to_string(options.lambda2.size()));
+  }
+  const Index ld = kernels::leading<double>(inputs);
+  mean_ = Vector<double>::Zero(inputs);
+  scatter_ = Matrix<double>::Zero(ld, inputs);
+  x_ = u_ = Vector<double>::Zero(ld);
+}
+
+template <typename T>
+Matrix<double> NaturalNetwork<T>::covariance() const {
+  const Matrix<double> S = scatter_.topRows(inputs()) / static_cast<double>(frames_);
+  return (S + S.transpose()) / 2;
+}
+
+template <typename T>
+bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
+  const Index n = inputs();
+  if (x.size() != n || y.size() != outputs_) {
+    throw std::invalid_argument("step: expected " + std::to_string(n) + " inputs and " + std::to_string(outputs_) +
+                                " outputs, got " + std::to_string(x.size()) + " and " + std::to_string(y.size()));
+  }
+  y.setZero();
+  x_.head(n) = x.template cast<double>() - mean_;
+  if (!(x_.squaredNorm() < 1e150)) {
+    ++refused_;
+    return false;
+  }
+  const Index ld = scatter_.rows();
+  if (d_ > 0) {  // y <- B (x - mean)
+    kernels::project(B_.data(), B_.rows(), d_, n, x_.data(), y_.data());
+    y.head(d_) = y_.head(d_).template cast<T>();
+  }
+
+  // mean and scatter, Welford's way
+  ++frames_;
+  const auto t = static_cast<double>(frames_);
+  u_ = ((t - 1) / t) * x_;
+  kernels::feedforward_learn(scatter_.data(), ld, n, n, u_.data(), x_.data());
+  mean_ += x_.head(n) / t;
+
+  if (frames_ == next_refresh_) refresh();
+  if (d_ > 0) learn();
+  return true;
+}
+
+template <typename T>
+void NaturalNetwork<T>::learn() {
+  const Index n = inputs();
+  const Index ld = W_.rows();
+  ++learned_;
+  if (learned_ < 256 || learned_ % 16 == 0) {  // it changes slowly, and a power costs as much as a small network
+    eta_ = std::min(0.1, 8 / std::pow(50 + static_cast<double>(learned_), 0.6));
+  }
+  const double eta = eta_;
+  const double mu = 0.6 * eta;
+
+  // x_ still holds x minus the mean before this frame; with the mean after it, it is x_ (t - 1)/t, which u_ holds.
+  kernels::project(P_.data(), ld, d_, n, u_.data(), h_.data());   // h <- P (x - mean)
+  kernels::project(W_.data(), ld, d_, d_, h_.data(), c_.data());  // c <- W h
+  kernels::project(K_.data(), ld, d_, d_, c_.data(), y_.data());  // y <- M^-1 c
+  const double a = y_.head(d_).squaredNorm();
+
+  // W <- W + eta s (Lambda^2 y - a c) / (1 + eta s a ||h||^2) h^T
+  const double s = eta / static_cast<double>(d_ + 2);
+  v_ = (s / (1 + s * a * h_.head(d_).squaredNorm())) * (lambda2_.cwiseProduct(y_) - a * c_);
+  kernels::feedforward_learn(W_.data(), ld, d_, d_, v_.data(), h_.data());
+
+  // M <- (1 - mu) M + w v v^T,  v_i = sqrt(M_ii) y_i,  w = mu/(1 + mu a)
+  const double w = mu / (1 + mu * a);
+  for (Index i = 0; i < d_; ++i) v_(i) = std::sqrt(M_(i, i)) * y_(i);
+  kernels::project(K_.data(), ld, d_, d_, v_.data(), kv_.data());
+  c_ = w * v_;
+  kernels::decay_learn(M_.data(), ld, d_, d_, 1 - mu, c_.data(), v_.data());
+  if (learned_ % resync == 0) {
+    K_.topLeftCorner(d_, d_) = M_.topLeftCorner(d_, d_).llt().solve(Matrix<double>::Identity(d_, d_));
+  } else {  // Sherman and Morrison
+    const double scale = w / (1 - mu + w * v_.head(d_).dot(kv_.head(d_))) / (1 - mu);
+    c_ = -scale * kv_;
+    kernels::decay_learn(K_.data(), ld, d_, d_, 1 / (1 - mu), c_.data(), kv_.data());
+  }
+
+  const std::int64_t every = std::max<Index>(16, d_ / 2);  // of M^-1 W: a product of matrices
+  if (learned_ % every == 0) {
+    sum_.noalias() += static_cast<double>(every) * K_.topLeftCorner(d_, d_).lazyProduct(W_.topLeftCorner(d_, d_));
+    if (learned_ >= noted_.back() + noted_.back() / 5 + 8) {
+      noted_.push_back(learned_);
+      sums_.push_back(sum_);
+    }
+  }
+}
+
+// The whitener follows the covariance by the smallest change that makes it right, so W and M need none. If the data
+// turns out to have more directions than before (a channel came alive), the network starts anew with all of them.
+template <typename T>
+void NaturalNetwork<T>::refresh() {
+  next_refresh_ = frames_ + std::max<std::int64_t>(1, frames_ / 10);
+  const Matrix<double> C = covariance();
+  if ((C.diagonal().array() <= 0).all()) return;  // nothing has moved yet
+  WhiteningOptions options;
+  options.components = outputs_;
+  const double resolution = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double still = 4 * resolution * resolution / 12;
+  const bool varies = (C.diagonal().array() > still * (mean_.array().square() + C.diagonal().array())).any();
+  if (!varies) return;
+  const Whitening white = whiten(mean_, C, resolution, options);
+  if (white.components() > d_) start(white.whitener);
+  const Matrix<double> P = P_.topRows(d_);
+  P_.topRows(d_) = inverse_root(P * C * P.transpose()) * P;
+  B_.topRows(d_) = averaged() * P_.topRows(d_);
+}
+
+template <typename T>
+void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
+  d_ = whitener.rows();
+  learned_ = 0;
+  const Index ld = kernels::leading<double>(d_);
+  P_ = B_ = Matrix<double>::Zero(ld, inputs());
+  P_.topRows(d_) = whitener;
+  W_ = K_ = M_ = Matrix<double>::Zero(ld, kernels::padded<double>(d_));
+  h_ = c_ = y_ = v_ = kv_ = lambda2_ = Vector<double>::Zero(ld);
+  lambda2_.head(d_) = options_.lambda2.size() == d_ ? options_.lambda2 : geometric_lambda2(d_);
+  // Where the fixed point would be if all sources were Gaussian: y is a rotation of h from the first frame.
+  const Vector<double> m = lambda2_.head(d_) / static_cast<double>(d_ + 2);
+  M_.topLeftCorner(d_, d_) = m.asDiagonal();
+  K_.topLeftCorner(d_, d_) = m.cwiseInverse().asDiagonal();
+  W_.topLeftCorner(d_, d_) = m.asDiagonal() * Random(options_.seed).orthogonal(d_);
+  sum_ = Matrix<double>::Zero(d_, d_);
+  noted_ = {0};
+  sums_ = {sum_};
+}
+
+// The rotation to put out: the average of M^-1 W over the newest half of the past, and further back as long as what was
+// learned then agrees with that half up to the noise the half itself shows.
+template <typename T>
+Matrix<double> NaturalNetwork<T>::averaged() const {
+  const auto blocks = noted_.size();  // the last one is still open
+  const Matrix<double> now = polar(K_.topLeftCorner(d_, d_) * W_.topLeftCorner(d_, d_));
+  if (blocks < 6) return now;
+  const std::int64_t every = std::max<Index>(16, d_ / 2);
+  const std::int64_t end = learned_ / every * every;
+  const auto length = [&](std::size_t b) {
+    return static_cast<double>((b + 1 < blocks ? noted_[b + 1] : end) - noted_[b]);
+  };
+  const auto total = [&](std::size_t b) -> Matrix<double> { return (b + 1 < blocks ? sums_[b + 1] : sum_) - sums_[b]; };
+
+  Matrix<double> sum = Matrix<double>::Zero(d_, d_);
+  double span = 0;
+  std::size_t first = blocks;
+  while (first > 1 && span < 0.5 * static_cast<double>(learned_)) {
+    --first;
+    sum += total(first);
+    span += length(first);
+  }
+  const Matrix<double> late = polar(sum / span);
+  const auto distance = [&](std::size_t b) { return (polar(total(b) / length(b)) - late).squaredNorm(); };
+  double noise = 0;
+  int counted = 0;
+  for (std::size_t b = first; b < blocks; ++b) {
+    if (length(b) <= 0) continue;
+    noise += length(b) * distance(b);
+    ++counted;
+  }
+  noise /= std::max(1, counted - 1);
+  const double late_span = span;
+  while (first > 0 && static_cast<double>(noted_[first - 1]) >= 0.04 * static_cast<double>(learned_)) {
+    if (distance(first - 1) > 10 * noise * (1 / length(first - 1) + 1 / late_span)) break;
+    --first;
+    sum += total(first);
+    span += length(first);
+  }
+  return polar(sum / span);
+}
+
+template <typename T>
+Matrix<double> NaturalNetwork<T>::unmixing() const {
+  if (d_ == 0) return Matrix<double>(0, inputs());
+  const Matrix<double> P = P_.topRows(d_);
+  return averaged() * inverse_root(P * covariance() * P.transpose()) * P;
+}
+
+template <typename T>
+void NaturalNetwork<T>::process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y) {
+  if (X.rows() != inputs() || Y.rows() != outputs_ || Y.cols() != X.cols()) {
+    throw std::invalid_argument("process: X must have " + std::to_string(inputs()) + " rows, Y " +
+                                std::to_string(outputs_) + ", and as many columns as each other");
+  }
+  for (Index t = 0; t < X.cols(); ++t) step(X.col(t), Y.col(t));
+}
+
+template class NaturalNetwork<float>;
+template class NaturalNetwork<double>;
+
+}  // namespace demix

@@ -1,0 +1,148 @@
+#include "demix/natural_network.hpp"
+
+#include <Eigen/Cholesky>
+
+#include <cmath>
+
+#include "demix/metrics.hpp"
+#include "demix/random.hpp"
+#include "demix/synthetic.hpp"
+#include "support.hpp"
+
+namespace demix {
+namespace {
+
+using testing::Scalar;
+using testing::Scalars;
+TYPED_TEST_SUITE(Scalar, Scalars);
+
+template <typename T>
+Matrix<T> run(NaturalNetwork<T>& network, const Matrix<T>& X) {
+  Matrix<T> Y(network.outputs(), X.cols());
+  network.process(X, Y);
+  return Y;
+}
+
+TYPED_TEST(Scalar, NaturalStepsSeparateWithoutTuning) {
+  using T = TypeParam;
+  for (int scenario = 1; scenario <= 4; ++scenario) {
+    const Mixture m = make_scenario(scenario, 20000, static_cast<std::uint64_t>(scenario));
+    NaturalNetwork<T> network(3);
+    const Matrix<T> Y = run<T>(network, m.mixtures.cast<T>());
+    EXPECT_TRUE(Y.allFinite());
+    EXPECT_LT(mse_of_gain(network.unmixing() * m.mixing), 0.02);
+    // the live outputs of the last quarter too
+    EXPECT_LT(mse(m.sources.rightCols(5000), Y.rightCols(5000).template cast<double>()), 0.03);
+  }
+}
+
+TEST(NaturalNetwork, TheMixingDoesNotMatter) {
+  const Mixture m = make_scenario(4, 20000, 5);
+  Random random(6);
+  NaturalNetwork<double> plain(3);
+  run<double>(plain, m.mixtures);
+  const double error = mse_of_gain(plain.unmixing() * m.mixing);
+  for (const double condition : {10.0, 1e3, 1e6}) {
+    const Matrix<double> A = conditioned_mixing(3, condition, random);
+    NaturalNetwork<double> network(3);
+    run<double>(network, (A * m.sources).array() + 1e3);
+    EXPECT_EQ(network.rank(), 3);
+    EXPECT_LT(mse_of_gain(network.unmixing() * A), 10 * error + 1e-3);
+  }
+}
+
+TEST(NaturalNetwork, WeightsSettleAtTheFixedPointInItsOrder) {
+  const Mixture m = make_scenario(4, 200000, 7);
+  NaturalNetwork<double> network(3);
+  run<double>(network, m.mixtures);
+  const Matrix<double> B = network.unmixing();
+  const Matrix<double> G = (B * m.mixing).cwiseAbs();
+  EXPECT_GT(G(0, 2), 0.95);  // smallest lambda: largest kurtosis, the Laplace source
+  EXPECT_GT(G(1, 1), 0.95);
+  EXPECT_GT(G(2, 0), 0.95);
+  EXPECT_GT(network.lateral().llt().matrixLLT().diagonal().minCoeff(), 0);
+}
+
+// Nothing a stream can bring makes it blow up.
+TEST(NaturalNetwork, NeverDiverges) {
+  Random random(8);
+  for (int k = 0; k < 20; ++k) {
+    NaturalNetwork<double> network(4);
+    Matrix<double> X = conditioned_mixing(4, 1e6, random) * random.normal(4, 3000);
+    for (Index t = 0; t < 3000; ++t) {
+      if (k % 4 == 1) X.col(t) *= std::exp(3 * random.normal());              // wild bursts
+      if (k % 4 == 2) X.col(t) *= t < 1500 ? 1e-6 : 1e6;                      // a jump of twelve decades
+      if (k % 4 == 3 && random.uniform() < 0.01) X.col(t).array() = 1e12;    // saturation
+    }
+    const Matrix<double> Y = run<double>(network, X);
+    EXPECT_TRUE(Y.allFinite());
+    EXPECT_TRUE(network.unmixing().allFinite());
+    EXPECT_TRUE(network.lateral().llt().info() == Eigen::Success);
+  }
+}
+
+TYPED_TEST(Scalar, NaturalStepsRefuseBadFramesAndForgetThem) {
+  using T = TypeParam;
+  const Matrix<T> X = make_scenario(4, 2000, 9).mixtures.cast<T>();
+  NaturalNetwork<T> a(3);
+  NaturalNetwork<T> b(3);
+  Vector<T> y(3);
+  for (Index t = 0; t < X.cols(); ++t) {
+    EXPECT_TRUE(a.step(X.col(t), y));
+    EXPECT_TRUE(b.step(X.col(t), y));
+    Vector<T> bad = X.col(t);
+    bad(t % 3) = t % 2 == 0 ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::infinity();
+    EXPECT_FALSE(b.step(bad, y));
+    EXPECT_EQ(y.norm(), 0);
+  }
+  EXPECT_EQ(b.refused(), 2000);
+  EXPECT_EQ(a.unmixing(), b.unmixing());
+}
+
+TEST(NaturalNetwork, BlocksDoNotMatterAndTheSeedDecides) {
+  const Matrix<double> X = make_scenario(2, 3000, 10).mixtures;
+  NaturalNetwork<double> a(3);
+  NaturalNetwork<double> b(3);
+  Matrix<double> parts(3, 3000);
+  const Matrix<double> whole = run<double>(a, X);
+  for (Index t = 0; t < 3000; t += 61) {
+    const Index n = std::min<Index>(61, 3000 - t);
+    b.process(X.middleCols(t, n), parts.middleCols(t, n));
+  }
+  EXPECT_EQ(whole, parts);
+  EXPECT_EQ(whole.leftCols(a.warm_up()).norm(), 0);
+}
+
+TEST(NaturalNetwork, DependentAndLateChannelsAreHandled) {
+  const Mixture m = make_scenario(4, 30000, 11);
+  Matrix<double> X(5, 30000);
+  X.topRows(3) = m.mixtures;
+  X.row(3) = m.mixtures.row(0) - m.mixtures.row(1);
+  X.row(4).setConstant(2);
+  NaturalNetwork<double> network(5);
+  const Matrix<double> Y = run<double>(network, X);
+  EXPECT_EQ(network.rank(), 3);
+  EXPECT_EQ(Y.bottomRows(2).norm(), 0);
+  EXPECT_LT(mse_of_gain(network.unmixing().leftCols(3) * m.mixing + network.unmixing().col(3) *
+                        (m.mixing.row(0) - m.mixing.row(1))), 0.02);
+  // a channel that comes alive in the middle: one more component, and all of them found
+  Matrix<double> late = m.mixtures;
+  late.row(2).leftCols(5000).setConstant(0);
+  NaturalNetwork<double> awake(3);
+  run<double>(awake, late);
+  EXPECT_EQ(awake.rank(), 3);
+}
+
+TEST(NaturalNetwork, MisuseIsNamed) {
+  EXPECT_THROW(NaturalNetwork<double>(0), std::invalid_argument);
+  NaturalNetworkOptions options;
+  options.components = 4;
+  EXPECT_THROW(NaturalNetwork<double>(3, options), std::invalid_argument);
+  NaturalNetwork<double> network(3);
+  Vector<double> y(2);
+  EXPECT_THROW(network.step(Vector<double>::Ones(3), y), std::invalid_argument);
+  EXPECT_EQ(network.unmixing().rows(), 0);
+}
+
+}  // namespace
+}  // namespace demix
