@@ -1,7 +1,9 @@
-// Time of one step of the SM-ICA network, and of batch FOBI per frame, for several sizes.
+// Time of one step of the SM-ICA networks, published and natural, and of batch FOBI per frame, for several
+// sizes.
 #include <benchmark/benchmark.h>
 
 #include "demix/fobi.hpp"
+#include "demix/natural_network.hpp"
 #include "demix/random.hpp"
 #include "demix/sm_ica_network.hpp"
 
@@ -24,6 +26,23 @@ void network_step(benchmark::State& state) {
 }
 BENCHMARK(network_step<double>)->Name("step/double")->Arg(4)->Arg(32)->Arg(128);
 BENCHMARK(network_step<float>)->Name("step/float")->Arg(4)->Arg(32)->Arg(128);
+
+void natural_step(benchmark::State& state) {
+  const demix::Index d = state.range(0);
+  demix::NaturalNetwork<double> network(d);
+  demix::Random random(1);
+  const demix::Matrix<double> X = random.normal(d, d) * random.normal(d, 1024);
+  demix::Vector<double> y(d);
+  for (int k = 0; k < 4; ++k) {  // past the warm-up
+    for (demix::Index t = 0; t < 1024; ++t) network.step(X.col(t), y);
+  }
+  demix::Index t = 0;
+  for (auto _ : state) {
+    network.step(X.col(t), y);
+    t = (t + 1) & 1023;
+  }
+}
+BENCHMARK(natural_step)->Name("natural/double")->Arg(4)->Arg(32)->Arg(128);
 
 template <typename T>
 void fobi_frame(benchmark::State& state) {

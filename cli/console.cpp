@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <set>
 
 namespace demix::cli {
@@ -27,12 +29,24 @@ void Progress::operator()(double share) {
   std::fflush(stderr);
 }
 
+CLI::Validator positive() {
+  return {[](std::string& word) {
+            const double value = std::strtod(word.c_str(), nullptr);
+            return std::isfinite(value) && value > 0 ? "" : "expected a positive number, got " + word;
+          },
+          "POSITIVE"};
+}
+
 void make_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) throw Failure("the output folder has no name");
   std::error_code error;
+  if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
+    throw Failure(fmt::format("{}: cannot make this folder; a file has that name", folder.string()));
+  }
   std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder)) {
-    throw Failure(fmt::format("{}: cannot make this folder{}", folder.string(),
-                              error ? ": " + error.message() : "; something else has that name"));
+    throw Failure(
+        fmt::format("{}: cannot make this folder{}", folder.string(), error ? ": " + error.message() : ""));
   }
   if (::access(folder.c_str(), W_OK) != 0)
     throw Failure(fmt::format("{}: cannot write to this folder", folder.string()));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -32,6 +34,9 @@ class Progress {
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
 };
+
+/// Checks an option: a positive, finite number.
+CLI::Validator positive();
 
 /// Makes the folder (and its parents); fails if something else has that name or it cannot be written to.
 void make_folder(const std::filesystem::path& folder);

@@ -42,9 +42,9 @@ void run(const Options& o) {
   make_folder(folder);
   std::vector<std::string> names;
   for (const Source s : which) names.emplace_back(source_name(s));
-  io::write_signals(folder / "sources.npy", {m.sources, 0, {}});
-  io::write_signals(folder / "mixtures.npy", {m.mixtures, 0, {}});
-  io::write_signals(folder / "mixing.npy", {m.mixing.transpose(), 0, {}});
+  io::write_files({{folder / "sources.npy", io::to_npy(m.sources)},
+                   {folder / "mixtures.npy", io::to_npy(m.mixtures)},
+                   {folder / "mixing.npy", io::to_npy(m.mixing.transpose())}});
   if (o.json) {
     const nlohmann::ordered_json out = {
         {"sources", names}, {"samples", o.samples}, {"seed", o.seed},
@@ -72,6 +72,7 @@ void add_generate(CLI::App& app) {
       sub->add_option("--sources", o->sources,
                       "Instead of a scenario: square, sine, sawtooth, laplace, uniform, comma-separated")
           ->delimiter(',')
+          ->check(CLI::IsMember({"square", "sine", "sawtooth", "laplace", "uniform"}))
           ->excludes(scenario);
   sub->add_flag("--white", o->white, "Whiten the mixtures (with --sources)")->needs(sources);
   sub->add_option("--samples", o->samples, "Frames to make")

@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 #include "commands.hpp"
+#include "demix/methods.hpp"
 #include "demix/version.hpp"
 
 namespace {
@@ -40,8 +45,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     fmt::print(stderr, "demix: {} (see demix --help)\n", e.what());
     return misused;
+  } catch (const demix::NoSuchOption& e) {
+    fmt::print(stderr, "demix: {}\n", e.what());
+    return misused;
   } catch (const std::exception& e) {
     fmt::print(stderr, "demix: {}\n", e.what());
+    return failed;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "demix: cannot write to stdout: {}\n", std::strerror(errno));
     return failed;
   }
   return 0;

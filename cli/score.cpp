@@ -20,18 +20,22 @@ struct Options {
   bool json = false;
 };
 
+void require_finite_file(const Matrix<double>& data, const std::string& file) {
+  if (!data.allFinite()) throw Failure(fmt::format("{}: holds NaN or Inf; nothing to score", file));
+}
+
 Matrix<double> gain(const Options& o) {
   const Matrix<double> A = io::read_signals(o.mixing).data.transpose();
+  require_finite_file(A, o.mixing);
+  if (!(A.rowwise().norm().array() > 0).any() || !(A.colwise().norm().array() > 0).all()) {
+    throw Failure(fmt::format("{}: a source is mixed into no channel; nothing to score", o.mixing));
+  }
   const Model model = io::load_model(o.model);
   if (A.rows() != model.channels()) {
     throw Failure(fmt::format("{}: {} channels, but the model {} has {}", o.mixing, A.rows(), o.model,
                               model.channels()));
   }
   return model.unmixing * A;
-}
-
-void require_finite_file(const Matrix<double>& data, const std::string& file) {
-  if (!data.allFinite()) throw Failure(fmt::format("{}: holds NaN or Inf; nothing to score", file));
 }
 
 void run(const Options& o) {
@@ -51,7 +55,7 @@ void run(const Options& o) {
   running.add(Frames<double>(S), Frames<double>(Y));
   const Vector<double> error = running.mse_per_source();
   const Matching matching = running.matching();
-  const BssEval eval = bss_eval(S, Y);
+  const BssEval eval = bss_eval(S, Y, &matching);
   nlohmann::ordered_json json = {{"mse", error.mean()}, {"sources", nlohmann::ordered_json::array()}};
   for (Index i = 0; i < S.rows(); ++i) {
     const auto k = static_cast<std::size_t>(i);

@@ -18,15 +18,13 @@ struct Options {
   std::string weight;
   std::string reading = "inverse-square";
   std::string steps = "natural";
-  double eta = 0;
-  double tau = 0;
   MethodOptions method_options;
   bool json = false;
 };
 
 void print_table(const Model& model, const std::filesystem::path& sources,
                  const std::filesystem::path& model_file) {
-  // Outputs have unit variance, so a row of the mixing matrix has the length of its channel's deviation.
+  // Of each channel, the share of its power that belongs to each component.
   const Matrix<double> share = model.mixing.rowwise().normalized();
   fmt::print("{:<11}{:>10}   strongest on\n", "component", "kurtosis");
   for (Index k = 0; k < model.components(); ++k) {
@@ -46,14 +44,14 @@ void run(const Options& o) {
   MethodOptions options = o.method_options;
   options.progress = [&](double share) { bar(share); };
   if (!o.weight.empty()) options.weight = weight_named(o.weight);
-  if (o.eta > 0) options.eta = o.eta;
-  if (o.tau > 0) options.tau = o.tau;
   options.published = o.steps == "published";
   options.reading = lambda_reading_named(o.reading);
 
   Outcome outcome;
   try {
     outcome = method.run(input.data, options);
+  } catch (const NoSuchOption&) {
+    throw;
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: {}", o.input, e.what()));
   }
@@ -61,7 +59,6 @@ void run(const Options& o) {
   outcome.model.names = input.names;
 
   const std::filesystem::path folder = o.folder;
-  make_folder(folder);
   const std::filesystem::path sources =
       folder / ("sources" + std::filesystem::path(o.input).extension().string());
   const std::filesystem::path model_file = folder / "model.json";
@@ -71,8 +68,14 @@ void run(const Options& o) {
   if (!input.names.empty()) {
     for (Index k = 0; k < out.data.rows(); ++k) out.names.push_back(fmt::format("source{}", k + 1));
   }
-  io::write_signals(sources, out);
-  io::save_model(model_file, outcome.model);
+  std::string model_text;
+  try {
+    model_text = io::to_json(outcome.model);
+  } catch (const std::invalid_argument& e) {
+    throw Failure(fmt::format("{}: no sound result ({}); try --method fobi", o.input, e.what()));
+  }
+  make_folder(folder);
+  io::write_files({{sources, io::to_bytes(sources, out)}, {model_file, model_text}});
 
   print_warnings(outcome.model);
   if (!o.json) return print_table(outcome.model, sources, model_file);
@@ -119,9 +122,10 @@ void add_separate(CLI::App& app) {
                   "sm-ica, sm-ica-offline: natural (stable, nothing to tune) or published (the paper's)")
       ->check(CLI::IsMember({"natural", "published"}))
       ->capture_default_str();
-  sub->add_option("--eta", o->eta, "Learning rate of the published steps")->check(CLI::PositiveNumber);
-  sub->add_option("--tau", o->tau, "Ratio of the learning rates of W and M of the published steps")
-      ->check(CLI::PositiveNumber);
+  sub->add_option("--eta", o->method_options.eta, "Learning rate of the published steps")->check(positive());
+  sub->add_option("--tau", o->method_options.tau,
+                  "Ratio of the learning rates of W and M of the published steps")
+      ->check(positive());
   sub->add_option("--lambda", o->method_options.lambda, "Values of the paper's Lambda table, comma-separated")
       ->delimiter(',');
   sub->add_option("--lambda-reading", o->reading, "What --lambda holds: lambda^-2, lambda, or lambda^-1")

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "demix/model.hpp"
 #include "demix/types.hpp"
@@ -21,6 +23,8 @@ struct Error : std::runtime_error {
 /// By extension: .npy; .csv, .tsv, .txt, .dat (text).
 Signals read_signals(const std::filesystem::path& path);
 void write_signals(const std::filesystem::path& path, const Signals& signals);
+std::string to_bytes(const std::filesystem::path& path,
+                     const Signals& signals);  ///< as write_signals would write
 bool is_supported(const std::filesystem::path& path);
 
 /// Parsers and printers behind them, on memory. `name` is only for messages.
@@ -36,7 +40,9 @@ std::string to_json(const Model& model);
 
 std::string read_file(const std::filesystem::path& path);
 
-/// Through a temporary name in the same folder, then renamed.
+/// Through a temporary name in the same folder, then renamed. Several files: none gets its name before all
+/// are written.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
+void write_files(const std::vector<std::pair<std::filesystem::path, std::string>>& files);
 
 }  // namespace demix::io

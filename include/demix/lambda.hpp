@@ -26,6 +26,9 @@ enum class LambdaReading {
   inverse,         ///< value = lambda^-1: as table 2 is headed
 };
 
+/// Throws std::invalid_argument unless all are positive, finite and different from each other.
+void require_distinct(const Vector<double>& lambda2);
+
 /// lambda_i^2 of tabulated values under a reading. Throws std::invalid_argument unless all are positive and
 /// finite.
 Vector<double> lambda2_from_table(const std::vector<double>& values, LambdaReading reading);

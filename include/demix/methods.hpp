@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 
 #include "demix/lambda.hpp"
@@ -26,6 +27,11 @@ struct MethodOptions {
   Index passes = 1;                                       ///< online methods: times over the data
   bool shuffle = false;                  ///< online methods: a new random order in every pass
   std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
+};
+
+/// An option that the method asked for does not have.
+struct NoSuchOption : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
 };
 
 /// A separation, or why there is none.

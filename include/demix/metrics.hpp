@@ -52,15 +52,15 @@ double amari_index(const Matrix<double>& P);
 double md_index(const Matrix<double>& P);
 
 /// BSS Eval with the true sources as allowed distortions by a gain each (Vincent, Gribonval, Fevotte 2006),
-/// in dB, one value per source. Outputs are matched for the best mean SIR. Infinite where the error is
-/// exactly zero.
+/// in dB within +-300, one value per source. Outputs are matched for the best mean SIR unless a matching is
+/// given.
 struct BssEval {
   Vector<double> sdr;  ///< against everything
   Vector<double> sir;  ///< against the other sources
   Vector<double> sar;  ///< against what is no source at all
   Matching matching;
 };
-BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y);
+BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y, const Matching* matching = nullptr);
 
 /// Rows shifted and scaled to mean 0 and variance 1 (a constant row becomes 0).
 Matrix<double> standardized(const Frames<double>& X);

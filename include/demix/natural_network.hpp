@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "demix/types.hpp"
 
-/// SM-ICA with natural steps: the network of sm_ica_network.hpp made stable, independent of the mixing and free of
-/// tuning. One layer, the same two matrices, every synapse still learning from what is at hand plus total activity.
+/// SM-ICA with natural steps: the network of sm_ica_network.hpp made stable, independent of the mixing and
+/// free of tuning. One layer, the same two matrices, every synapse still learning from what is at hand plus
+/// total activity.
 ///
 ///   h = P (x - mean)                                      inputs whitened by a running stage in front
 ///   c = W h,  y = M^-1 c,  a = ||y||^2
@@ -13,17 +15,19 @@
 ///   M_ij <- (1 - mu) M_ij + mu / (1 + mu a) sqrt(M_ii M_jj) y_i y_j,                 mu = .6 eta
 ///   eta  = min(.1, 8 / (50 + t)^.6)
 ///
-/// Dividing each step by its curvature makes all outputs and all d settle at one pace; the denominators are those of an
-/// implicit step, so no frame can overshoot; M decays and grows by squares, so it stays positive definite. What is put
-/// out is the average of M^-1 W over the part of the past in which it has been at rest. docs/natural-steps.md has the why.
+/// Dividing each step by its curvature makes all outputs and all d settle at one pace; the denominators are
+/// those of an implicit step, so no frame can overshoot; M decays and grows by squares, so it stays positive
+/// definite. What is put out is the average of M^-1 W over the part of the past in which it has been at rest.
+/// docs/natural-steps.md has the why.
 ///
-/// It learns from single frames, so it needs them in a random order: see docs/natural-steps.md for what time order does.
+/// It learns from single frames, so it needs them in a random order: see docs/natural-steps.md for what time
+/// order does.
 namespace demix {
 
 struct NaturalNetworkOptions {
-  Index components = 0;      ///< outputs; 0 = one per input
-  Vector<double> lambda2;    ///< lambda_i^2, one per output; empty = geometric_lambda2
-  std::uint64_t seed = 0;    ///< of the initial rotation
+  Index components = 0;    ///< outputs; 0 = one per input
+  Vector<double> lambda2;  ///< lambda_i^2, one per output; empty = geometric_lambda2
+  std::uint64_t seed = 0;  ///< of the initial rotation
 
   void validate(Index inputs) const;
 };
@@ -33,27 +37,35 @@ class NaturalNetwork {
  public:
   explicit NaturalNetwork(Index inputs, const NaturalNetworkOptions& options = {});
 
-  /// One frame: y by what has been learned before it, then learning. A frame with NaN or Inf (or whose square overflows)
-  /// is refused: y = 0, nothing learned, false. During the first warm_up() frames y = 0. Outputs beyond the rank of the
-  /// data are 0. Allocates only when the whitener is refreshed, at frame counts that grow by a tenth.
+  /// One frame: y by what has been learned before it, then learning. A frame with NaN or Inf (or whose square
+  /// overflows) is refused: y = 0, nothing learned, false. During the first warm_up() frames y = 0. Outputs
+  /// beyond the rank of the data are 0. Allocates only when the whitener is refreshed, at frame counts that
+  /// grow by a tenth.
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   void process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);
 
   Index inputs() const { return mean_.size(); }
   Index outputs() const { return outputs_; }
-  Index rank() const { return d_; }                     ///< outputs in use; 0 before the first whitening
-  Index warm_up() const { return warm_up_; }            ///< frames before learning starts
-  std::int64_t frames() const { return frames_; }       ///< learned from or measured
+  Index rank() const { return d_; }                ///< outputs in use; 0 before the first whitening
+  Index warm_up() const { return warm_up_; }       ///< frames before learning starts
+  std::int64_t frames() const { return frames_; }  ///< learned from or measured
   std::int64_t refused() const { return refused_; }
   const Vector<double>& mean() const { return mean_; }
-  Matrix<double> unmixing() const;   ///< of everything seen so far, rank x inputs: y = unmixing (x - mean)
+  Matrix<double> unmixing() const;  ///< of everything seen so far, rank x inputs: y = unmixing (x - mean)
   Matrix<double> feedforward() const { return W_.topLeftCorner(d_, d_); }  ///< W, on whitened inputs
   Matrix<double> lateral() const { return M_.topLeftCorner(d_, d_); }      ///< M
 
- private:
+  /// Brings the whitener and the number of directions up to date with every frame seen. step() does it now
+  /// and then; call it when a stream ends.
   void refresh();
+
+ private:
   void start(const Matrix<double>& whitener);
   void learn();
+  void polish_inverse();
+  std::int64_t sampling() const {
+    return std::max<Index>(16, d_ * d_ / 64);
+  }  // frames between terms of the average
   Matrix<double> covariance() const;
   Matrix<double> averaged() const;
 
@@ -70,7 +82,7 @@ class NaturalNetwork {
   Vector<double> mean_;
   Matrix<double> scatter_;  // sum (x - mean)(x - mean)^T, padded rows
   // Rows padded for the kernels.
-  Matrix<double> P_, W_, M_, K_, B_;  // K = M^-1, B = what is put out
+  Matrix<double> P_, W_, M_, K_, B_, fresh_;  // K = M^-1, B = what is put out
   Vector<double> lambda2_, x_, h_, c_, y_, u_, v_, kv_;
 
   // The average: sums of M^-1 W, noted at counts that grow by a fifth.

@@ -89,6 +89,14 @@ Whitening prepare(const Frames<T>& X, const WhiteningOptions& options) {
                                 " channels; more frames than channels are needed (is the data transposed?)");
   }
   require_finite(X);
+  for (Index i = 0; i < X.rows(); ++i) {  // squares must neither overflow nor vanish
+    const auto largest = static_cast<double>(X.row(i).cwiseAbs().maxCoeff());
+    if (largest > 1e150 || (largest > 0 && largest < 1e-150)) {
+      const char* size = largest > 1 ? "large" : "small";
+      throw std::invalid_argument("X: the values of channel " + std::to_string(i + 1) + " are too " + size +
+                                  " to square; rescale it");
+    }
+  }
   Moments moments(X.rows());
   moments.add(X);
   return whiten(moments, options);

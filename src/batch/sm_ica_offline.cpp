@@ -149,10 +149,7 @@ void SmIcaOfflineOptions::validate() const {
   require(steps == Steps::natural || weight == Weight::square, "weight: the published steps use the square");
   require(steps == Steps::natural || whitening.components == 0,
           "components: the published steps give one per channel");
-  for (Index i = 0; i < lambda2.size(); ++i) {
-    require(std::isfinite(lambda2(i)) && lambda2(i) > 0, "lambda2: expected positive numbers");
-    for (Index j = 0; j < i; ++j) require(lambda2(i) != lambda2(j), "lambda2: expected distinct numbers");
-  }
+  require_distinct(lambda2);
   whitening.validate();
 }
 

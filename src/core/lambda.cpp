@@ -20,6 +20,17 @@ Vector<double> geometric_lambda2(Index d) {
       d, [&](Index i) { return 0.05 * scale * std::pow(100.0, static_cast<double>(i) / steps); });
 }
 
+void require_distinct(const Vector<double>& lambda2) {
+  for (Index i = 0; i < lambda2.size(); ++i) {
+    if (!(lambda2(i) > 0) || !std::isfinite(lambda2(i))) {
+      throw std::invalid_argument("lambda: expected positive numbers");
+    }
+    for (Index j = 0; j < i; ++j) {
+      if (lambda2(i) == lambda2(j)) throw std::invalid_argument("lambda: expected distinct numbers");
+    }
+  }
+}
+
 Vector<double> lambda2_from_table(const std::vector<double>& values, LambdaReading reading) {
   Vector<double> lambda2(static_cast<Index>(values.size()));
   for (Index i = 0; i < lambda2.size(); ++i) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -72,26 +74,70 @@ std::string read_file(const fs::path& path) {
   }
 }
 
-void write_file(const fs::path& path, std::string_view bytes) {
-  std::string temporary = path.string() + ".XXXXXX";
-  File file(::mkstemp(temporary.data()));
-  if (file.get() < 0) throw failure(path, "cannot write");
-  try {
-    while (!bytes.empty()) {
-      const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) throw failure(path, "cannot write");
-      bytes.remove_prefix(static_cast<std::size_t>(put));
+namespace {
+
+// A complete file under a temporary name; gone again unless kept.
+class Temporary {
+ public:
+  Temporary(const fs::path& path, std::string_view bytes) : path_(path) {
+    if (fs::is_directory(path)) throw Error(path.string() + ": cannot write: a folder has that name");
+    static std::atomic<unsigned> counter{0};
+    name_ = path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
+    File file(::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.get() < 0) throw failure(path, "cannot write");
+    written_ = true;
+    try {
+      while (!bytes.empty()) {
+        const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) throw failure(path, "cannot write");
+        bytes.remove_prefix(static_cast<std::size_t>(put));
+      }
+      if (::fsync(file.get()) != 0 || file.close() != 0) throw failure(path, "cannot write");
+    } catch (...) {
+      ::unlink(name_.c_str());
+      throw;
     }
-    const mode_t mask = ::umask(0);  // mkstemp makes it private; give it the permissions of any new file
-    ::umask(mask);
-    ::fchmod(file.get(), 0666 & ~mask);
-    if (::fsync(file.get()) != 0 || file.close() != 0) throw failure(path, "cannot write");
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw failure(path, "cannot write");
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
   }
+  ~Temporary() {
+    if (written_) ::unlink(name_.c_str());
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  void keep() {
+    if (::rename(name_.c_str(), path_.c_str()) != 0) throw failure(path_, "cannot write");
+    written_ = false;
+  }
+
+ private:
+  fs::path path_;
+  std::string name_;
+  bool written_ = false;
+};
+
+}  // namespace
+
+void write_files(const std::vector<std::pair<fs::path, std::string>>& files) {
+  std::deque<Temporary> parts;  // all of them complete before the first gets its name
+  for (const auto& [path, bytes] : files) parts.emplace_back(path, bytes);
+  for (Temporary& part : parts) part.keep();
+}
+
+void write_file(const fs::path& path, std::string_view bytes) { Temporary(path, bytes).keep(); }
+
+std::string to_bytes(const fs::path& path, const Signals& signals) {
+  switch (format_of(path)) {
+    case Format::npy:
+      return to_npy(signals.data);
+    case Format::comma:
+      return to_text(signals, ',');
+    case Format::tab:
+      return to_text(signals, '\t');
+    case Format::unknown:
+      break;
+  }
+  throw unknown_format(path);
 }
 
 Signals read_signals(const fs::path& path) {
@@ -108,17 +154,7 @@ Signals read_signals(const fs::path& path) {
 }
 
 void write_signals(const fs::path& path, const Signals& signals) {
-  switch (format_of(path)) {
-    case Format::npy:
-      return write_file(path, to_npy(signals.data));
-    case Format::comma:
-      return write_file(path, to_text(signals, ','));
-    case Format::tab:
-      return write_file(path, to_text(signals, '\t'));
-    case Format::unknown:
-      break;
-  }
-  throw unknown_format(path);
+  write_file(path, to_bytes(path, signals));
 }
 
 }  // namespace demix::io

@@ -23,10 +23,15 @@ constexpr std::array<std::pair<Warning::Kind, const char*>, 4> warning_kinds{
      {Warning::Kind::few_samples, "few_samples"},
      {Warning::Kind::not_converged, "not_converged"}}};
 
+// Bytes that are no UTF-8 (a channel name in some old encoding) are replaced, not refused.
+std::string text_of(const ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 // FNV-1a over the text of everything else
 std::string checksum(const ordered_json& json) {
   std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const unsigned char c : json.dump()) hash = (hash ^ c) * 0x100000001b3U;
+  for (const unsigned char c : text_of(json, -1)) hash = (hash ^ c) * 0x100000001b3U;
   std::array<char, 17> hex{};
   std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
   return hex.data();
@@ -64,6 +69,7 @@ Matrix<double> matrix_from(const ordered_json& json) {
 }  // namespace
 
 std::string to_json(const Model& model) {
+  model.validate();
   ordered_json json;
   json["format"] = format;
   json["format_version"] = format_version;
@@ -85,18 +91,19 @@ std::string to_json(const Model& model) {
     json["warnings"].push_back({{"kind", kind}, {"text", w.text}, {"components", w.components}});
   }
   json["checksum"] = checksum(json);
-  return json.dump(1) + "\n";
+  return text_of(json, 1) + "\n";
 }
 
 Model parse_model(std::string_view text, const std::string& name) {
   const auto refuse = [&](const std::string& why) { return Error(name + ": " + why); };
   ordered_json json = ordered_json::parse(text, nullptr, false);
   if (json.is_discarded()) throw refuse("not a model, or damaged: the JSON is broken or cut off");
-  if (!json.is_object() || json.value("format", "") != format) throw refuse("not a demix model");
   try {
+    if (!json.is_object() || !json.contains("format") || json["format"] != format)
+      throw refuse("not a demix model");
     if (json.at("format_version").get<int>() != format_version) {
       throw refuse("model format " + json.at("format_version").dump() +
-                   " is newer than this program understands (" + std::to_string(format_version) +
+                   " is not the one this program understands (" + std::to_string(format_version) +
                    "); update demix");
     }
     const std::string stated = json.at("checksum").get<std::string>();

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string>
 
 #include "demix/io.hpp"
@@ -44,7 +45,9 @@ void split(std::string_view line, char delimiter, std::vector<std::string_view>&
 bool parse_number(std::string_view field, double& value) {
   if (!field.empty() && field.front() == '+') field.remove_prefix(1);
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return error == std::errc() && end == field.data() + field.size();
+  if (error == std::errc::result_out_of_range)
+    value = std::strtod(std::string(field).c_str(), nullptr);  // 0 or Inf
+  return error != std::errc::invalid_argument && end == field.data() + field.size();
 }
 
 std::string unquoted(std::string_view s) {
@@ -106,7 +109,9 @@ std::string to_text(const Signals& signals, char delimiter) {
   std::string text;
   for (std::size_t i = 0; i < signals.names.size(); ++i) {
     if (i > 0) text.push_back(delimiter);
-    text += signals.names[i];
+    std::string name = signals.names[i];
+    std::replace(name.begin(), name.end(), delimiter, ' ');
+    text += name;
   }
   if (!signals.names.empty()) text.push_back('\n');
   char buffer[32];

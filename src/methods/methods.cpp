@@ -3,6 +3,7 @@
 #include <Eigen/Eigenvalues>
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -20,8 +21,24 @@ namespace {
 
 void refuse(bool given, std::string_view option, std::string_view method) {
   if (given) {
-    throw std::invalid_argument("method " + std::string(method) + " has no option " + std::string(option));
+    throw NoSuchOption("method " + std::string(method) + " has no option " + std::string(option));
   }
+}
+
+std::string text(double value) {  // the shortest that reads back the same
+  std::array<char, 32> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+// What the user chose, for the model.
+void record(Model& model, const MethodOptions& o) {
+  if (o.components > 0) model.options["components"] = std::to_string(o.components);
+  if (o.eta) model.options["eta"] = text(*o.eta);
+  if (o.tau) model.options["tau"] = text(*o.tau);
+  if (o.weight) model.options["weight"] = weight_name(*o.weight);
+  std::string lambda;
+  for (const double v : o.lambda) lambda.append(lambda.empty() ? "" : ",").append(text(v));
+  if (!lambda.empty()) model.options["lambda"] = lambda;
 }
 
 void refuse_online_options(const MethodOptions& o, std::string_view method) {
@@ -42,7 +59,9 @@ Outcome run_fobi(const Frames<double>& X, const MethodOptions& o) {
   FobiOptions options;
   options.weight = o.weight.value_or(Weight::square);
   options.whitening.components = o.components;
-  return {true, {}, fobi(X, options)};
+  Outcome out{true, {}, fobi(X, options)};
+  record(out.model, o);
+  return out;
 }
 
 Outcome run_offline(const Frames<double>& X, const MethodOptions& o) {
@@ -56,6 +75,7 @@ Outcome run_offline(const Frames<double>& X, const MethodOptions& o) {
     options.steps = SmIcaOfflineOptions::Steps::published;
     options.tau = o.tau.value_or(options.tau);
   } else {
+    refuse(o.eta.has_value(), "--eta without --steps published", "sm-ica-offline");
     refuse(o.tau.has_value(), "--tau without --steps published", "sm-ica-offline");
   }
   if (!o.lambda.empty()) options.lambda2 = lambda2_from_table(o.lambda, o.reading);
@@ -72,6 +92,7 @@ Outcome run_offline(const Frames<double>& X, const MethodOptions& o) {
                 "; give a smaller --eta, or leave --steps published out: the others cannot diverge",
             {}};
   }
+  record(run.model, o);
   return {true, {}, std::move(run.model)};
 }
 
@@ -126,7 +147,8 @@ Outcome describe_network(const Frames<double>& X, const Whitening& white, const 
                        {"passes", std::to_string(o.passes)},
                        {"shuffle", o.shuffle ? "yes" : "no"},
                        {"seed", std::to_string(o.seed)}};
-  warn_if_elsewhere(out.model, X, white, Q);
+  record(out.model, o);
+  if (Q.rows() == Q.cols()) warn_if_elsewhere(out.model, X, white, Q);
   return out;
 }
 
@@ -153,8 +175,8 @@ Outcome run_published(const Frames<double>& X, const MethodOptions& o, const Whi
             {}};
   }
   Outcome out = describe_network(X, white, network.unmixing(), o);
-  out.model.options["eta"] = std::to_string(options.eta);
-  out.model.options["tau"] = std::to_string(options.tau);
+  out.model.options["eta"] = text(options.eta);
+  out.model.options["tau"] = text(options.tau);
   return out;
 }
 
@@ -163,14 +185,15 @@ Outcome run_natural(const Frames<double>& X, const MethodOptions& o, const White
   refuse(o.tau.has_value(), "--tau without --steps published", "sm-ica");
   NaturalNetworkOptions options;
   options.seed = o.seed;
-  options.components = o.components > 0 ? std::min(o.components, white.rank) : 0;
+  options.components = o.components > 0 ? std::min(o.components, white.rank) : white.rank;
   if (!o.lambda.empty()) options.lambda2 = lambda2_from_table(o.lambda, o.reading);
   NaturalNetwork<double> network(X.rows(), options);
   Vector<double> y(network.outputs());
   feed(X, o, [&](Index t) { return network.step(X.col(t), y), true; });
+  network.refresh();
   if (network.rank() == 0) {
     return {false,
-            "sm-ica saw " + std::to_string(network.frames()) + " frames and needs more than " +
+            "sm-ica saw " + std::to_string(network.frames()) + " frames and needs " +
                 std::to_string(network.warm_up()) + " to begin; use --passes or --method fobi",
             {}};
   }

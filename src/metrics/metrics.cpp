@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -30,8 +31,10 @@ Matching signed_matching(std::vector<Index> output, const Matrix<double>& correl
 }
 
 double decibel(double signal, double error) {
-  if (error <= 0) return std::numeric_limits<double>::infinity();
-  return 10 * std::log10(signal / error);
+  constexpr double most = 300;
+  if (signal <= 0) return -most;
+  if (error <= 0) return most;
+  return std::clamp(10 * std::log10(signal / error), -most, most);
 }
 
 }  // namespace
@@ -123,7 +126,7 @@ double md_index(const Matrix<double>& P) {
   return std::sqrt(sum / static_cast<double>(d - 1));
 }
 
-BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y) {
+BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y, const Matching* matching) {
   require_same_shape(S.rows(), S.cols(), Y.rows(), Y.cols());
   const Index d = S.rows();
   // Y = G S + artefacts, G by least squares; the target in output j for source i is <y_j, s_i>/<s_i, s_i>
@@ -144,11 +147,11 @@ BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y) {
       target(i, j) = gain * gain * SS(i, i);
       // || projected_j - gain s_i ||^2, directly: the difference of large numbers would lose it
       interference(i, j) = (projected.row(j) - gain * S.row(i)).squaredNorm();
-      cost(i, j) = -std::min(300.0, std::max(-300.0, decibel(target(i, j) + 1e-300, interference(i, j))));
+      cost(i, j) = -decibel(target(i, j), interference(i, j));
     }
   }
   BssEval result;
-  result.matching = signed_matching(assign(cost), YS.transpose());
+  result.matching = matching != nullptr ? *matching : signed_matching(assign(cost), YS.transpose());
   result.sdr = result.sir = result.sar = Vector<double>(d);
   for (Index i = 0; i < d; ++i) {
     const Index j = result.matching.output[static_cast<std::size_t>(i)];
@@ -160,10 +163,14 @@ BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y) {
 }
 
 Matrix<double> standardized(const Frames<double>& X) {
-  Matrix<double> Z = X.colwise() - X.rowwise().mean();
+  Matrix<double> Z = X;
   for (Index i = 0; i < Z.rows(); ++i) {
+    const double largest = Z.row(i).cwiseAbs().maxCoeff();
+    if (largest > 0) Z.row(i) /= largest;  // so that no square overflows or vanishes
+    Z.row(i).array() -= Z.row(i).mean();
     const double deviation = std::sqrt(Z.row(i).squaredNorm() / static_cast<double>(Z.cols()));
-    if (deviation > 0) Z.row(i) /= deviation;
+    const bool constant = deviation <= 16 * std::numeric_limits<double>::epsilon();
+    Z.row(i) *= constant ? 0 : 1 / deviation;
   }
   return Z;
 }

@@ -1,11 +1,15 @@
 #include "online/kernels.hpp"
 
 // One body per kernel, always inlined into a float and a double function, each compiled for baseline x86-64,
-// AVX2+FMA and AVX-512. Sanitizers run before the loader's choice is made, so their builds get the baseline
-// alone.
+// AVX2+FMA and AVX-512 (GCC 12 and later; AVX2 alone before). Sanitizers run before the loader's choice is
+// made, so their builds get the baseline alone.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if __GNUC__ >= 12
 #define DEMIX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define DEMIX_CLONES __attribute__((target_clones("avx2", "default")))
+#endif
 #else
 #define DEMIX_CLONES
 #endif
@@ -34,6 +38,7 @@ DEMIX_INLINE const V& at(const T* p) {
   return *reinterpret_cast<const V*>(p);
 }
 
+#if __has_builtin(__builtin_shufflevector)
 DEMIX_INLINE Quad<double> fold(Wide<double> s) { return s; }
 DEMIX_INLINE Quad<float> fold(Wide<float> s) {
   return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
@@ -50,6 +55,14 @@ DEMIX_INLINE Quad<T> sums(Wide<T> s0, Wide<T> s1, Wide<T> s2, Wide<T> s3) {
   const Quad<T> cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
+#else
+template <typename T>
+DEMIX_INLINE Quad<T> sums(Wide<T> s0, Wide<T> s1, Wide<T> s2, Wide<T> s3) {
+  Quad<T> total{};
+  for (Index q = 0; q < rows<T> / 2; ++q) total += Quad<T>{s0[q], s1[q], s2[q], s3[q]};
+  return total;
+}
+#endif
 
 template <typename T>
 DEMIX_INLINE void project_body(const T* W, Index ld, Index d, Index n, const T* x, T* c) {
@@ -359,9 +372,14 @@ DEMIX_CLONES void decay_learn(double* A, Index ld, Index d, Index n, double deca
                               const double* v) {
   using V = Wide<double>;
   constexpr Index half = rows<double> / 2;
-  for (Index i = 0; i < d; i += half) {
-    const V ui = at<V>(u + i);
-    for (Index j = 0; j < n; ++j) at<V>(A + j * ld + i) = decay * at<V>(A + j * ld + i) + ui * v[j];
+  for (Index i = 0; i < d; i += rows<double>) {
+    const V u0 = at<V>(u + i);
+    const V u1 = at<V>(u + i + half);
+    for (Index j = 0; j < n; ++j) {
+      double* a = A + j * ld + i;
+      at<V>(a) = decay * at<V>(a) + u0 * v[j];
+      at<V>(a + half) = decay * at<V>(a + half) + u1 * v[j];
+    }
   }
 }
 DEMIX_CLONES void lateral_learn(float* M, Index ld, Index d, float rate, const float* y) {

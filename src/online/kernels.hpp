@@ -4,7 +4,7 @@
 
 /// The arithmetic of one network step, vectorised and compiled for several generations of x86-64; the best
 /// one the machine has is chosen when the program starts. Matrices are column-major with leading dimension
-/// ld, their rows padded to a multiple of kernel_rows with zeros (M: with a unit diagonal), so no loop has a
+/// ld, their rows padded to a multiple of `rows` with zeros (M: with a unit diagonal), so no loop has a
 /// remainder.
 namespace demix::kernels {
 

@@ -40,9 +40,7 @@ void NaturalNetworkOptions::validate(Index inputs) const {
     throw std::invalid_argument("components: expected 0 to " + std::to_string(inputs) + ", got " +
                                 std::to_string(components));
   }
-  if (!lambda2.allFinite() || !(lambda2.array() > 0).all()) {
-    throw std::invalid_argument("lambda2: expected positive numbers");
-  }
+  require_distinct(lambda2);
 }
 
 template <typename T>
@@ -72,12 +70,13 @@ template <typename T>
 bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
   const Index n = inputs();
   if (x.size() != n || y.size() != outputs_) {
-    throw std::invalid_argument("step: expected " + std::to_string(n) + " inputs and " + std::to_string(outputs_) +
-                                " outputs, got " + std::to_string(x.size()) + " and " + std::to_string(y.size()));
+    throw std::invalid_argument("step: expected " + std::to_string(n) + " inputs and " +
+                                std::to_string(outputs_) + " outputs, got " + std::to_string(x.size()) +
+                                " and " + std::to_string(y.size()));
   }
-  y.setZero();
   x_.head(n) = x.template cast<double>() - mean_;
-  if (!(x_.squaredNorm() < 1e150)) {
+  y.setZero();
+  if (!(x_.squaredNorm() < 1e290)) {
     ++refused_;
     return false;
   }
@@ -104,13 +103,15 @@ void NaturalNetwork<T>::learn() {
   const Index n = inputs();
   const Index ld = W_.rows();
   ++learned_;
-  if (learned_ < 256 || learned_ % 16 == 0) {  // it changes slowly, and a power costs as much as a small network
+  if (learned_ < 256 ||
+      learned_ % 16 == 0) {  // it changes slowly, and a power costs as much as a small network
     eta_ = std::min(0.1, 8 / std::pow(50 + static_cast<double>(learned_), 0.6));
   }
   const double eta = eta_;
   const double mu = 0.6 * eta;
 
-  // x_ still holds x minus the mean before this frame; with the mean after it, it is x_ (t - 1)/t, which u_ holds.
+  // x_ still holds x minus the mean before this frame; with the mean after it, it is x_ (t - 1)/t, which u_
+  // holds.
   kernels::project(P_.data(), ld, d_, n, u_.data(), h_.data());   // h <- P (x - mean)
   kernels::project(W_.data(), ld, d_, d_, h_.data(), c_.data());  // c <- W h
   kernels::project(K_.data(), ld, d_, d_, c_.data(), y_.data());  // y <- M^-1 c
@@ -127,17 +128,17 @@ void NaturalNetwork<T>::learn() {
   kernels::project(K_.data(), ld, d_, d_, v_.data(), kv_.data());
   c_ = w * v_;
   kernels::decay_learn(M_.data(), ld, d_, d_, 1 - mu, c_.data(), v_.data());
-  if (learned_ % resync == 0) {
-    K_.topLeftCorner(d_, d_) = M_.topLeftCorner(d_, d_).llt().solve(Matrix<double>::Identity(d_, d_));
-  } else {  // Sherman and Morrison
-    const double scale = w / (1 - mu + w * v_.head(d_).dot(kv_.head(d_))) / (1 - mu);
-    c_ = -scale * kv_;
-    kernels::decay_learn(K_.data(), ld, d_, d_, 1 / (1 - mu), c_.data(), kv_.data());
-  }
+  // K <- M^-1: Sherman and Morrison
+  const double scale = w / (1 - mu + w * v_.head(d_).dot(kv_.head(d_))) / (1 - mu);
+  c_ = -scale * kv_;
+  kernels::decay_learn(K_.data(), ld, d_, d_, 1 / (1 - mu), c_.data(), kv_.data());
+  if (learned_ % resync == 0) polish_inverse();
 
-  const std::int64_t every = std::max<Index>(16, d_ / 2);  // of M^-1 W: a product of matrices
-  if (learned_ % every == 0) {
-    sum_.noalias() += static_cast<double>(every) * K_.topLeftCorner(d_, d_).lazyProduct(W_.topLeftCorner(d_, d_));
+  if (learned_ % sampling() == 0) {  // sum <- sum + M^-1 W
+    for (Index j = 0; j < d_; ++j) {
+      kernels::project(K_.data(), ld, d_, d_, W_.col(j).data(), kv_.data());
+      sum_.col(j) += static_cast<double>(sampling()) * kv_.head(d_);
+    }
     if (learned_ >= noted_.back() + noted_.back() / 5 + 8) {
       noted_.push_back(learned_);
       sums_.push_back(sum_);
@@ -145,23 +146,36 @@ void NaturalNetwork<T>::learn() {
   }
 }
 
-// The whitener follows the covariance by the smallest change that makes it right, so W and M need none. If the data
-// turns out to have more directions than before (a channel came alive), the network starts anew with all of them.
+// K <- K (2 I - M K), Newton's step for the inverse: what rounding has left in K after some hundred rank-one
+// updates goes to the square of itself.
+template <typename T>
+void NaturalNetwork<T>::polish_inverse() {
+  const Index ld = K_.rows();
+  for (Index j = 0; j < d_; ++j) {  // fresh_ <- 2 K - K M K
+    kernels::project(M_.data(), ld, d_, d_, K_.col(j).data(), c_.data());
+    kernels::project(K_.data(), ld, d_, d_, c_.data(), kv_.data());
+    fresh_.col(j) = 2 * K_.col(j) - kv_;
+  }
+  K_.swap(fresh_);
+}
+
+// The whitener follows the covariance by the smallest change that makes it right, so W and M need none. If
+// the number of directions in the data has changed (a channel came alive, or fell behind the others'
+// rounding), the network starts anew.
 template <typename T>
 void NaturalNetwork<T>::refresh() {
+  if (frames_ < warm_up_) return;
   next_refresh_ = frames_ + std::max<std::int64_t>(1, frames_ / 10);
   const Matrix<double> C = covariance();
-  if ((C.diagonal().array() <= 0).all()) return;  // nothing has moved yet
-  WhiteningOptions options;
-  options.components = outputs_;
   const double resolution = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double still = 4 * resolution * resolution / 12;
-  const bool varies = (C.diagonal().array() > still * (mean_.array().square() + C.diagonal().array())).any();
-  if (!varies) return;
-  const Whitening white = whiten(mean_, C, resolution, options);
-  if (white.components() > d_) start(white.whitener);
-  const Matrix<double> P = P_.topRows(d_);
-  P_.topRows(d_) = inverse_root(P * C * P.transpose()) * P;
+  if (!(C.diagonal().array() > still * (mean_.array().square() + C.diagonal().array())).any()) return;
+  WhiteningOptions options;
+  options.components = outputs_;
+  const Matrix<double> P = whiten(mean_, C, resolution, options).whitener;
+  if (P.rows() != d_) start(P);
+  // P <- R P, R the rotation that takes the new whitener closest to the old one
+  P_.topRows(d_) = polar(P_.topRows(d_) * C * P.transpose()) * P;
   B_.topRows(d_) = averaged() * P_.topRows(d_);
 }
 
@@ -172,9 +186,10 @@ void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
   const Index ld = kernels::leading<double>(d_);
   P_ = B_ = Matrix<double>::Zero(ld, inputs());
   P_.topRows(d_) = whitener;
-  W_ = K_ = M_ = Matrix<double>::Zero(ld, kernels::padded<double>(d_));
+  W_ = K_ = M_ = fresh_ = Matrix<double>::Zero(ld, kernels::padded<double>(d_));
   h_ = c_ = y_ = v_ = kv_ = lambda2_ = Vector<double>::Zero(ld);
-  lambda2_.head(d_) = options_.lambda2.size() == d_ ? options_.lambda2 : geometric_lambda2(d_);
+  lambda2_.head(d_) =
+      options_.lambda2.size() > 0 ? Vector<double>(options_.lambda2.head(d_)) : geometric_lambda2(d_);
   // Where the fixed point would be if all sources were Gaussian: y is a rotation of h from the first frame.
   const Vector<double> m = lambda2_.head(d_) / static_cast<double>(d_ + 2);
   M_.topLeftCorner(d_, d_) = m.asDiagonal();
@@ -185,19 +200,20 @@ void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
   sums_ = {sum_};
 }
 
-// The rotation to put out: the average of M^-1 W over the newest half of the past, and further back as long as what was
-// learned then agrees with that half up to the noise the half itself shows.
+// The rotation to put out: the average of M^-1 W over the newest half of the past, and further back as long
+// as what was learned then agrees with that half up to the noise the half itself shows.
 template <typename T>
 Matrix<double> NaturalNetwork<T>::averaged() const {
   const auto blocks = noted_.size();  // the last one is still open
   const Matrix<double> now = polar(K_.topLeftCorner(d_, d_) * W_.topLeftCorner(d_, d_));
   if (blocks < 6) return now;
-  const std::int64_t every = std::max<Index>(16, d_ / 2);
-  const std::int64_t end = learned_ / every * every;
+  const std::int64_t end = learned_ / sampling() * sampling();
   const auto length = [&](std::size_t b) {
     return static_cast<double>((b + 1 < blocks ? noted_[b + 1] : end) - noted_[b]);
   };
-  const auto total = [&](std::size_t b) -> Matrix<double> { return (b + 1 < blocks ? sums_[b + 1] : sum_) - sums_[b]; };
+  const auto total = [&](std::size_t b) -> Matrix<double> {
+    return (b + 1 < blocks ? sums_[b + 1] : sum_) - sums_[b];
+  };
 
   Matrix<double> sum = Matrix<double>::Zero(d_, d_);
   double span = 0;

@@ -22,7 +22,7 @@ void SmIcaNetworkOptions::validate() const {
   require(std::isfinite(tolerance) && tolerance >= 0,
           "tolerance: expected 0 (automatic) or a positive number");
   require(max_iterations > 0, "max_iterations: expected at least 1, got " + std::to_string(max_iterations));
-  require(lambda2.allFinite() && (lambda2.array() > 0).all(), "lambda2: expected positive numbers");
+  require_distinct(lambda2);
 }
 
 const char* describe(NetworkStatus status) {

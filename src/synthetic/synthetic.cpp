@@ -127,7 +127,12 @@ Mixture mix(Matrix<double> sources, const Matrix<double>& mixing, bool white) {
   if (white) {
     const Matrix<double> C =
         out.mixtures * out.mixtures.transpose() / static_cast<double>(out.mixtures.cols());
-    const Matrix<double> P = Eigen::SelfAdjointEigenSolver<Matrix<double>>(C).operatorInverseSqrt();
+    const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(C);
+    if (!(eig.eigenvalues()(0) > 1e-13 * eig.eigenvalues()(C.rows() - 1))) {
+      throw std::invalid_argument("samples: " + std::to_string(out.mixtures.cols()) +
+                                  " frames are too few to whiten " + std::to_string(C.rows()) + " mixtures");
+    }
+    const Matrix<double> P = eig.operatorInverseSqrt();
     out.mixing = P * mixing;
     out.mixtures = out.mixing * out.sources;
   }

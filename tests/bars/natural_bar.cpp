@@ -1,5 +1,6 @@
-// The network with natural steps on shuffled data, one pass, one setting for everything, beside batch FOBI on the same
-// samples. Mixings of condition number up to 1e6, drawn log-uniformly. DEMIX_FULL=1 runs the full numbers of mixings.
+// The network with natural steps on shuffled data, one pass, one setting for everything, beside batch FOBI on
+// the same samples. Mixings of condition number up to 1e6, drawn log-uniformly. DEMIX_FULL=1 runs the full
+// numbers of mixings.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -53,16 +54,20 @@ void expect_bar(const char* name, const std::vector<Source>& which, bool white) 
     const Result r = compare(which, white, static_cast<Index>(samples), mixings);
     const double median = quantile(r.network, 0.5) / quantile(r.fobi, 0.5);
     const double tail = quantile(r.network, 0.9) / quantile(r.fobi, 0.9);
-    std::printf("[  FIGURE  ] natural steps, %s, T = %.0e, %d mixings: median %.2e = %.2fx FOBI, 90th percentile %.2fx FOBI's "
-                "(of the ratio run by run: %.2f), worst %.1e, %.1f %% below .05\n",
-                name, samples, mixings, quantile(r.network, 0.5), median, tail, quantile(r.ratio, 0.9),
-                testing::largest(r.network), 100 * r.below);
+    std::printf(
+        "[  FIGURE  ] natural steps, %s, T = %.0e, %d mixings: median %.2e = %.2fx FOBI, 90th percentile "
+        "%.2fx FOBI's "
+        "(of the ratio run by run: %.2f), worst %.1e, %.1f %% below .05\n",
+        name, samples, mixings, quantile(r.network, 0.5), median, tail, quantile(r.ratio, 0.9),
+        testing::largest(r.network), 100 * r.below);
     if (samples < 5e4) {
       EXPECT_GE(r.below, 0.98);
       EXPECT_LE(median, 1.5);
     } else {
       EXPECT_EQ(testing::largest(r.network) < 0.05, true);
-      EXPECT_LE(median, mixings >= 200 ? 1.2 : mixings >= 40 ? 1.7 : 2.5);  // of few runs, the median scatters
+      EXPECT_LE(median, mixings >= 200  ? 1.2
+                        : mixings >= 40 ? 1.7
+                                        : 2.5);  // of few runs, the median scatters
       EXPECT_LE(tail, mixings >= 40 ? 2 : 3);
     }
   }
@@ -104,9 +109,11 @@ TEST(NaturalBar, SpeechShuffledAndInTimeOrder) {
       separated += network_error.back() < 0.05;
     }
     const double ratio = quantile(network_error, 0.5) / quantile(fobi_error, 0.5);
-    std::printf("[  FIGURE  ] natural steps, speech%s, %s, one pass, 20 mixings: median %.1e = %.2fx FOBI, %d of 20 below .05\n",
-                real ? " (TSP)" : " (stand-in)", shuffled ? "shuffled" : "in time order", quantile(network_error, 0.5),
-                ratio, separated);
+    std::printf(
+        "[  FIGURE  ] natural steps, speech%s, %s, one pass, 20 mixings: median %.1e = %.2fx FOBI, %d of 20 "
+        "below .05\n",
+        real ? " (TSP)" : " (stand-in)", shuffled ? "shuffled" : "in time order",
+        quantile(network_error, 0.5), ratio, separated);
     if (shuffled) {
       EXPECT_EQ(separated, 20);
       EXPECT_LT(ratio, 3);

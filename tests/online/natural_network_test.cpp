@@ -70,9 +70,9 @@ TEST(NaturalNetwork, NeverDiverges) {
     NaturalNetwork<double> network(4);
     Matrix<double> X = conditioned_mixing(4, 1e6, random) * random.normal(4, 3000);
     for (Index t = 0; t < 3000; ++t) {
-      if (k % 4 == 1) X.col(t) *= std::exp(3 * random.normal());              // wild bursts
-      if (k % 4 == 2) X.col(t) *= t < 1500 ? 1e-6 : 1e6;                      // a jump of twelve decades
-      if (k % 4 == 3 && random.uniform() < 0.01) X.col(t).array() = 1e12;    // saturation
+      if (k % 4 == 1) X.col(t) *= std::exp(3 * random.normal());           // wild bursts
+      if (k % 4 == 2) X.col(t) *= t < 1500 ? 1e-6 : 1e6;                   // a jump of twelve decades
+      if (k % 4 == 3 && random.uniform() < 0.01) X.col(t).array() = 1e12;  // saturation
     }
     const Matrix<double> Y = run<double>(network, X);
     EXPECT_TRUE(Y.allFinite());
@@ -123,8 +123,9 @@ TEST(NaturalNetwork, DependentAndLateChannelsAreHandled) {
   const Matrix<double> Y = run<double>(network, X);
   EXPECT_EQ(network.rank(), 3);
   EXPECT_EQ(Y.bottomRows(2).norm(), 0);
-  EXPECT_LT(mse_of_gain(network.unmixing().leftCols(3) * m.mixing + network.unmixing().col(3) *
-                        (m.mixing.row(0) - m.mixing.row(1))), 0.02);
+  EXPECT_LT(mse_of_gain(network.unmixing().leftCols(3) * m.mixing +
+                        network.unmixing().col(3) * (m.mixing.row(0) - m.mixing.row(1))),
+            0.02);
   // a channel that comes alive in the middle: one more component, and all of them found
   Matrix<double> late = m.mixtures;
   late.row(2).leftCols(5000).setConstant(0);

@@ -182,9 +182,10 @@ class Program(unittest.TestCase):
         refused("cut off", self.dir / "cut.npy")
         refused("unknown kind of file", self.write("x.xyz", "1"))
         self.refused("must be alike", "score", "--truth", good, self.save("short.npy", np.ones((50, 3))))
-        self.refused("has no option --passes", "separate", good, "--passes", 3, "-o", out)
-        self.refused("--eta without --steps published", "separate", good, "--method", "sm-ica", "--eta", 0.1, "-o", out)
-        self.refused("lambda2: expected", "separate", good, "--method", "sm-ica", "--lambda", "1,2", "-o", out)
+        self.refused("has no option --passes", "separate", good, "--passes", 3, "-o", out, code=2)
+        self.refused("--eta without --steps published", "separate", good, "--method", "sm-ica", "--eta", 0.1, "-o", out,
+                     code=2)
+        self.refused("lambda", "separate", good, "--method", "sm-ica", "--lambda", "1,2", "-o", out)
         # a folder that cannot be made, because a file has its name
         self.refused("cannot make this folder", "separate", good, "-o", good)
 
