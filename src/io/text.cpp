@@ -50,6 +50,39 @@ bool parse_number(std::string_view field, double& value) {
   return error != std::errc::invalid_argument && end == field.data() + field.size();
 }
 
+bool is_utf8(std::string_view s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const auto lead = static_cast<unsigned char>(s[i]);
+    const std::size_t length = lead < 0x80         ? 1
+                               : (lead >> 5) == 6  ? 2
+                               : (lead >> 4) == 14 ? 3
+                               : (lead >> 3) == 30 ? 4
+                                                   : 0;
+    if (length == 0 || i + length > s.size()) return false;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((static_cast<unsigned char>(s[i + k]) >> 6) != 2) return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
+// Names in another encoding are taken for Latin-1, where every byte is its own code point.
+std::string as_utf8(const std::string& s) {
+  if (is_utf8(s)) return s;
+  std::string out;
+  for (const char c : s) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      out += c;
+    } else {
+      out += static_cast<char>(0xc0 | (byte >> 6));
+      out += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return out;
+}
+
 std::string unquoted(std::string_view s) {
   if (s.size() >= 2 && (s.front() == '"' || s.front() == '\'') && s.back() == s.front())
     s = s.substr(1, s.size() - 2);
@@ -81,7 +114,7 @@ Signals parse_text(std::string_view text, const std::string& name) {
       bool all_words = true;
       for (const std::string_view field : fields) all_words = all_words && !parse_number(field, ignored);
       if (all_words) {
-        for (const std::string_view field : fields) out.names.push_back(unquoted(field));
+        for (const std::string_view field : fields) out.names.push_back(as_utf8(unquoted(field)));
         continue;
       }
     }

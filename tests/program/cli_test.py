@@ -189,6 +189,67 @@ class Program(unittest.TestCase):
         # a folder that cannot be made, because a file has its name
         self.refused("cannot make this folder", "separate", good, "-o", good)
 
+    def test_extreme_values(self):
+        rng = np.random.default_rng(0)
+        X = rng.laplace(size=(5000, 3)) ** [[1, 3, 1]] @ rng.standard_normal((3, 3))
+        for factor, part in ((1e160, "too large"), (1e-200, "too small")):
+            Z = X.copy()
+            Z[:, 1] *= factor
+            self.refused(f"channel 2 are {part}", "separate", self.save("x.npy", Z), "-o", self.dir / "out")
+        # glitches, offsets and scales: a finite result that the program itself accepts, or a clear refusal
+        for name, Z in (("scaled", X * [1e-100, 1, 1e100]), ("offset", X + 1e9), ("glitch", np.r_[X, [[1e12] * 3], X]),
+                        ("tiny glitch", np.r_[X, [[1e6] * 3], X])):
+            for method in ("fobi", "sm-ica", "sm-ica-offline"):
+                out = self.dir / name / method
+                result = run("separate", self.save("x.npy", Z), "--method", method, "-o", out)
+                self.assertIn(result.returncode, (0, 1), (name, method, result.stderr))
+                if result.returncode == 0:
+                    self.assertTrue(np.isfinite(np.load(out / "sources.npy")).all(), (name, method))
+                    self.assertNotIn("null", (out / "model.json").read_text())
+                    self.assertNotIn("nan", result.stdout)
+                else:
+                    self.assertFalse(out.exists())
+
+    def test_all_files_or_none(self):
+        good = self.save("x.npy", np.random.default_rng(0).laplace(size=(1000, 2)))
+        (self.dir / "out" / "model.json").mkdir(parents=True)
+        self.refused("a folder has that name", "separate", good, "-o", self.dir / "out")
+        # a header in an old encoding is kept as well as it can be
+        (self.dir / "latin.csv").write_bytes(b"\xb5V,b\n" + b"1,2\n3,5\n9,1\n2,2\n" * 50)
+        self.ok("separate", self.dir / "latin.csv", "-o", self.dir / "latin")
+        self.assertEqual(json.loads((self.dir / "latin" / "model.json").read_text())["names"], ["\u00b5V", "b"])
+
+    def test_score_is_of_one_matching(self):
+        rng = np.random.default_rng(0)
+        S = rng.laplace(size=(4000, 3))
+        B = np.array([[.906, -.419, .056], [.266, .868, -.419], [-.965, -.259, .048]])
+        truth, estimate = self.save("s.npy", S), self.save("y.npy", S @ B.T)
+        score = json.loads(self.ok("score", "--truth", truth, estimate, "--json").stdout)
+        Sz, Yz = ((v - v.mean(0)) / v.std(0) for v in (S, S @ B.T))
+        for s in score["sources"]:
+            y, t = Yz[:, s["output"] - 1], Sz[:, s["source"] - 1]
+            target = (y @ t) / (t @ t) * t
+            self.assertAlmostEqual(s["sdr"], 10 * np.log10((target @ target) / ((y - target) @ (y - target))), places=4)
+        perfect = json.loads(self.ok("score", "--truth", truth, truth, "--json").stdout)
+        self.assertGreater(perfect["sources"][0]["sdr"], 150)
+        nothing = json.loads(self.ok("score", "--truth", truth, self.save("c.npy", np.full((4000, 3), .1)), "--json").stdout)
+        self.assertLess(nothing["sources"][0]["sdr"], -150)
+        self.assertAlmostEqual(nothing["mse"], 1, places=6)
+
+    def test_words_that_are_no_numbers(self):
+        good = self.save("x.npy", np.random.default_rng(0).laplace(size=(1000, 2)))
+        for word in ("nan", "0", "-1", "inf", "x"):
+            self.refused("--eta", "separate", good, "--method", "sm-ica", "--steps", "published", "--eta", word, "-o",
+                         self.dir / "out", code=2)
+        self.refused("--sources", "generate", "--sources", "triangle", "-o", self.dir / "out", code=2)
+        self.refused("too few to whiten", "generate", "--scenario", 1, "--samples", 2, "-o", self.dir / "out")
+
+    def test_a_full_disk_is_noticed(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([DEMIX, "methods"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write to stdout", result.stderr)
+
     def test_an_existing_result_survives_a_failed_run(self):
         good = self.save("x.npy", np.random.default_rng(0).laplace(size=(1000, 2)))
         self.ok("separate", good, "-o", self.dir / "out")
