@@ -64,7 +64,7 @@ class NaturalNetwork {
   void learn();
   void polish_inverse();
   std::int64_t sampling() const {
-    return std::max<Index>(16, d_ * d_ / 64);
+    return std::max<Index>(16, d_ * d_ / 32);
   }  // frames between terms of the average
   Matrix<double> covariance() const;
   Matrix<double> averaged() const;
@@ -89,6 +89,7 @@ class NaturalNetwork {
   Matrix<double> sum_;
   std::vector<std::int64_t> noted_;
   std::vector<Matrix<double>> sums_;
+  std::vector<Matrix<double>> rotations_;  // of each block between two notes
 };
 
 extern template class NaturalNetwork<float>;

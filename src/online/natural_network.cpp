@@ -140,6 +140,7 @@ void NaturalNetwork<T>::learn() {
       sum_.col(j) += static_cast<double>(sampling()) * kv_.head(d_);
     }
     if (learned_ >= noted_.back() + noted_.back() / 5 + 8) {
+      rotations_.push_back(polar(sum_ - sums_.back()));
       noted_.push_back(learned_);
       sums_.push_back(sum_);
     }
@@ -198,37 +199,31 @@ void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
   sum_ = Matrix<double>::Zero(d_, d_);
   noted_ = {0};
   sums_ = {sum_};
+  rotations_.clear();
 }
 
 // The rotation to put out: the average of M^-1 W over the newest half of the past, and further back as long
 // as what was learned then agrees with that half up to the noise the half itself shows.
 template <typename T>
 Matrix<double> NaturalNetwork<T>::averaged() const {
-  const auto blocks = noted_.size();  // the last one is still open
-  const Matrix<double> now = polar(K_.topLeftCorner(d_, d_) * W_.topLeftCorner(d_, d_));
-  if (blocks < 6) return now;
-  const std::int64_t end = learned_ / sampling() * sampling();
-  const auto length = [&](std::size_t b) {
-    return static_cast<double>((b + 1 < blocks ? noted_[b + 1] : end) - noted_[b]);
-  };
-  const auto total = [&](std::size_t b) -> Matrix<double> {
-    return (b + 1 < blocks ? sums_[b + 1] : sum_) - sums_[b];
-  };
+  const auto blocks = rotations_.size();
+  if (blocks < 6) return polar(K_.topLeftCorner(d_, d_) * W_.topLeftCorner(d_, d_));
+  const auto length = [&](std::size_t b) { return static_cast<double>(noted_[b + 1] - noted_[b]); };
 
-  Matrix<double> sum = Matrix<double>::Zero(d_, d_);
-  double span = 0;
+  // What is not yet a block of its own belongs to the newest half.
+  Matrix<double> sum = sum_ - sums_.back();
+  double span = static_cast<double>(learned_ / sampling() * sampling() - noted_.back());
   std::size_t first = blocks;
   while (first > 1 && span < 0.5 * static_cast<double>(learned_)) {
     --first;
-    sum += total(first);
+    sum += sums_[first + 1] - sums_[first];
     span += length(first);
   }
   const Matrix<double> late = polar(sum / span);
-  const auto distance = [&](std::size_t b) { return (polar(total(b) / length(b)) - late).squaredNorm(); };
+  const auto distance = [&](std::size_t b) { return (rotations_[b] - late).squaredNorm(); };
   double noise = 0;
   int counted = 0;
   for (std::size_t b = first; b < blocks; ++b) {
-    if (length(b) <= 0) continue;
     noise += length(b) * distance(b);
     ++counted;
   }
@@ -237,7 +232,7 @@ Matrix<double> NaturalNetwork<T>::averaged() const {
   while (first > 0 && static_cast<double>(noted_[first - 1]) >= 0.04 * static_cast<double>(learned_)) {
     if (distance(first - 1) > 10 * noise * (1 / length(first - 1) + 1 / late_span)) break;
     --first;
-    sum += total(first);
+    sum += sums_[first + 1] - sums_[first];
     span += length(first);
   }
   return polar(sum / span);
