@@ -35,8 +35,13 @@ void run(const Options& o) {
   const auto d = static_cast<Index>(which.size());
   const Matrix<double> A =
       o.condition > 0 ? conditioned_mixing(d, o.condition, random) : normal_mixing(d, random);
-  const Mixture m =
-      mix(make_sources(which, o.samples, o.waveform ? Timing::waveform : Timing::iid, random), A, white);
+  const Timing timing = o.waveform ? Timing::waveform : Timing::iid;
+  Matrix<double> made;
+  {
+    Progress bar("generating");
+    made = make_sources(which, o.samples, timing, random, [&](double share) { bar(share); });
+  }
+  const Mixture m = mix(std::move(made), A, white);
 
   const std::filesystem::path folder = o.folder;
   make_folder(folder);

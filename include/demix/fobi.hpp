@@ -14,6 +14,7 @@ namespace demix {
 struct FobiOptions {
   Weight weight = Weight::square;
   WhiteningOptions whitening;
+  ProgressCallback progress;
 
   void validate() const { whitening.validate(); }
 };

@@ -25,8 +25,8 @@ struct MethodOptions {
   std::vector<double> lambda;    ///< tabulated values; empty = chosen by demix
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
   Index passes = 1;                                       ///< online methods: times over the data
-  bool shuffle = false;                  ///< online methods: a new random order in every pass
-  std::function<void(double)> progress;  ///< called now and then with the share done, 0 to 1
+  bool shuffle = false;  ///< online methods: a new random order in every pass
+  ProgressCallback progress;
 };
 
 /// An option that the method asked for does not have.

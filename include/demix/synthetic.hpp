@@ -27,7 +27,8 @@ std::string_view source_name(Source source);
 Source source_named(std::string_view name);  ///< throws std::invalid_argument listing the names
 
 /// One row per source.
-Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Timing timing, Random& random);
+Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Timing timing, Random& random,
+                            const ProgressCallback& progress = {});
 
 /// A ~ N(0, 1) / A ~ U(-half, half), redrawn while worse conditioned than 1e12 (never seen).
 Matrix<double> normal_mixing(Index d, Random& random);

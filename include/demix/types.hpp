@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 /// A read-only view of frames: a matrix, a block of its columns, or mapped memory, without a copy.
 template <typename T>
 using Frames = Eigen::Ref<const Matrix<T>>;
+
+/// Called now and then by what may take long, with the share done, 0 to 1.
+using ProgressCallback = std::function<void(double)>;
 
 /// A recording: the samples and what is known about them.
 struct Signals {

@@ -13,11 +13,12 @@ namespace {
 
 template <typename T>
 Model fobi_of(const Frames<T>& X, const FobiOptions& options) {
-  const Whitening white = prepare<T>(X, options.whitening);  // h = P (x - mean)
+  const ProgressCallback& progress = options.progress;
+  const Whitening white = prepare<T>(X, options.whitening, progress);  // h = P (x - mean)
   WeightedMoments weighted(white.mean, white.whitener, options.weight);
-  weighted.add(X);  // C_z = E[w(||h||^2) h h^T]
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(weighted.covariance());     // C_z = U D U^T
-  Model model = finish<T>(X, white, eig.eigenvectors().transpose(), options.weight);  // y = U^T h
+  for_each_chunk<T>(X, progress, 1. / 3, 2. / 3, [&](const Frames<T>& chunk) { weighted.add(chunk); });
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(weighted.covariance());  // C_z = U D U^T
+  Model model = finish<T>(X, white, eig.eigenvectors().transpose(), options.weight, progress);  // y = U^T h
   model.method = "fobi";
   model.options["weight"] = weight_name(options.weight);
   return model;

@@ -13,17 +13,18 @@ namespace demix {
 namespace {
 
 template <typename T>
-Vector<double> output_kurtosis(const Model& model, const Frames<T>& X) {
+Vector<double> output_kurtosis(const Model& model, const Frames<T>& X, const ProgressCallback& progress) {
   Vector<double> second = Vector<double>::Zero(model.components());
   Vector<double> fourth = second;
   Matrix<double> y;
-  for_each_block<T>(X, [&](Matrix<double>& block) {
+  const auto add = [&](Matrix<double>& block) {
     block.colwise() -= model.mean;
     y.noalias() = model.unmixing * block;
     y = y.array().square();
     second += y.rowwise().sum();
     fourth += y.rowwise().squaredNorm();
-  });
+  };
+  for_each_chunk<T>(X, progress, 2. / 3, 1, [&](const Frames<T>& chunk) { for_each_block<T>(chunk, add); });
   const auto n = static_cast<double>(X.cols());
   return fourth.array() * n / second.array().square();
 }
@@ -81,7 +82,7 @@ void warn_of_close_kurtosis(Model& model, const Matrix<double>& crosstalk) {
 }  // namespace
 
 template <typename T>
-Whitening prepare(const Frames<T>& X, const WhiteningOptions& options) {
+Whitening prepare(const Frames<T>& X, const WhiteningOptions& options, const ProgressCallback& progress) {
   options.validate();
   if (X.rows() == 0) throw std::invalid_argument("X: no channels");
   if (X.cols() <= X.rows()) {
@@ -98,19 +99,20 @@ Whitening prepare(const Frames<T>& X, const WhiteningOptions& options) {
     }
   }
   Moments moments(X.rows());
-  moments.add(X);
+  for_each_chunk<T>(X, progress, 0, 1. / 3, [&](const Frames<T>& chunk) { moments.add(chunk); });
   return whiten(moments, options);
 }
 
 template <typename T>
-Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q, Weight weight) {
+Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q, Weight weight,
+             const ProgressCallback& progress) {
   Model model;
   model.version = version;
   model.samples = X.cols();
   model.mean = white.mean;
   model.unmixing = Q * white.whitener;
   model.mixing = white.dewhitener * Q.transpose() * (Q * Q.transpose()).inverse();
-  model.kurtosis = output_kurtosis<T>(model, X);
+  model.kurtosis = output_kurtosis<T>(model, X, progress);
   put_in_order(model, white.dewhitener.rowwise().norm());
   warn_of_rank(model, white);
   warn_of_few_samples(model);
@@ -118,9 +120,11 @@ Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q
   return model;
 }
 
-template Whitening prepare<float>(const Frames<float>&, const WhiteningOptions&);
-template Whitening prepare<double>(const Frames<double>&, const WhiteningOptions&);
-template Model finish<float>(const Frames<float>&, const Whitening&, const Matrix<double>&, Weight);
-template Model finish<double>(const Frames<double>&, const Whitening&, const Matrix<double>&, Weight);
+template Whitening prepare<float>(const Frames<float>&, const WhiteningOptions&, const ProgressCallback&);
+template Whitening prepare<double>(const Frames<double>&, const WhiteningOptions&, const ProgressCallback&);
+template Model finish<float>(const Frames<float>&, const Whitening&, const Matrix<double>&, Weight,
+                             const ProgressCallback&);
+template Model finish<double>(const Frames<double>&, const Whitening&, const Matrix<double>&, Weight,
+                              const ProgressCallback&);
 
 }  // namespace demix

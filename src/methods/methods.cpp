@@ -59,6 +59,7 @@ Outcome run_fobi(const Frames<double>& X, const MethodOptions& o) {
   FobiOptions options;
   options.weight = o.weight.value_or(Weight::square);
   options.whitening.components = o.components;
+  options.progress = o.progress;
   Outcome out{true, {}, fobi(X, options)};
   record(out.model, o);
   return out;

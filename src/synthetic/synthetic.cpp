@@ -68,12 +68,14 @@ Source source_named(std::string_view name) {
   throw std::invalid_argument("source: expected one of " + known + ", got '" + std::string(name) + "'");
 }
 
-Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Timing timing, Random& random) {
+Matrix<double> make_sources(const std::vector<Source>& which, Index samples, Timing timing, Random& random,
+                            const ProgressCallback& progress) {
   if (samples < 1)
     throw std::invalid_argument("samples: expected at least 1, got " + std::to_string(samples));
   Matrix<double> S(static_cast<Index>(which.size()), samples);
   const double dt = samples > 1 ? 1 / static_cast<double>(samples - 1) : 0;
   for (Index t = 0; t < samples; ++t) {
+    if (progress && t % (1 << 16) == 0) progress(static_cast<double>(t) / static_cast<double>(samples));
     for (Index i = 0; i < S.rows(); ++i) {
       const Source source = which[static_cast<std::size_t>(i)];
       const bool noise = entry(source).hertz == 0;

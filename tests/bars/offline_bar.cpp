@@ -1,5 +1,4 @@
-// Offline SM-ICA: same outputs as FOBI, never diverging without options; the fixed point and the order of
-// math.
+// Offline SM-ICA: the outputs of FOBI, never diverging without options; its fixed point and the order of its outputs.
 #include <Eigen/Cholesky>
 
 #include <cmath>
@@ -48,8 +47,7 @@ TYPED_TEST(Scalar, OfflineEqualsFobi) {
   }
 }
 
-// M_ii = lambda_i^2 / (kurt + d - 1); ascending lambda sorts by descending kurtosis, the paper's Lambda as
-// math.md says.
+// M_ii = lambda_i^2 / (kurt + d - 1), and the largest lambda takes the smallest kurtosis: here with the paper's Lambda.
 TEST(OfflineBar, FixedPointAndOrder) {
   Random random(5);
   const Matrix<double> A = normal_mixing(4, random);
