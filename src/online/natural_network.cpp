@@ -212,7 +212,8 @@ Matrix<double> NaturalNetwork<T>::averaged() const {
 
   // What is not yet a block of its own belongs to the newest half.
   Matrix<double> sum = sum_ - sums_.back();
-  double span = static_cast<double>(learned_ / sampling() * sampling() - noted_.back());
+  const std::int64_t summed = learned_ - learned_ % sampling();
+  auto span = static_cast<double>(summed - noted_.back());
   std::size_t first = blocks;
   while (first > 1 && span < 0.5 * static_cast<double>(learned_)) {
     --first;

@@ -1,4 +1,5 @@
-// Offline SM-ICA: the outputs of FOBI, never diverging without options; its fixed point and the order of its outputs.
+// Offline SM-ICA: the outputs of FOBI, never diverging without options; its fixed point and the order of its
+// outputs.
 #include <Eigen/Cholesky>
 
 #include <cmath>
@@ -47,7 +48,8 @@ TYPED_TEST(Scalar, OfflineEqualsFobi) {
   }
 }
 
-// M_ii = lambda_i^2 / (kurt + d - 1), and the largest lambda takes the smallest kurtosis: here with the paper's Lambda.
+// M_ii = lambda_i^2 / (kurt + d - 1), and the largest lambda takes the smallest kurtosis: here with the
+// paper's Lambda.
 TEST(OfflineBar, FixedPointAndOrder) {
   Random random(5);
   const Matrix<double> A = normal_mixing(4, random);
