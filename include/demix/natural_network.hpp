@@ -39,8 +39,8 @@ class NaturalNetwork {
 
   /// One frame: y by what has been learned before it, then learning. A frame with NaN or Inf (or whose square
   /// overflows) is refused: y = 0, nothing learned, false. During the first warm_up() frames y = 0. Outputs
-  /// beyond the rank of the data are 0. Allocates only when the whitener is refreshed, at frame counts that
-  /// grow by a tenth.
+  /// beyond the rank of the data are 0. Allocates only when the whitener is refreshed or a block of the
+  /// average is closed, at frame counts that grow by a tenth and by a fifth.
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   void process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);
 
