@@ -1,19 +1,6 @@
 #include "online/kernels.hpp"
 
-// One body per kernel, always inlined into a float and a double function, each compiled for baseline x86-64,
-// AVX2+FMA and AVX-512 (GCC 12 and later; AVX2 alone before). Sanitizers run before the loader's choice is
-// made, so their builds get the baseline alone.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#if __GNUC__ >= 12
-#define DEMIX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DEMIX_CLONES __attribute__((target_clones("avx2", "default")))
-#endif
-#else
-#define DEMIX_CLONES
-#endif
-#define DEMIX_INLINE inline __attribute__((always_inline))
+#include "core/clones.hpp"
 
 namespace demix::kernels {
 namespace {
