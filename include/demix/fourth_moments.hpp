@@ -41,7 +41,8 @@ class FourthMoments {
   Index transform_pieces() const { return 2 * pairs_; }
   void transform_piece(Index k, const Matrix<double>& A);
 
-  std::vector<double>& sums() { return sums_; }  ///< all there is to keep of it
+  std::vector<double>& sums() { return sums_; }       ///< all there is to keep of it
+  Matrix<double>& half_moved() { return half_moved_; }  ///< and this, between two pieces of transform
   const std::vector<double>& sums() const { return sums_; }
 
  private:

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/blocks.hpp"
-#include "demix/fobi.hpp"
+#include "demix/crosstalk.hpp"
 #include "demix/version.hpp"
 
 namespace demix {

@@ -1,3 +1,4 @@
+#include "demix/crosstalk.hpp"
 #include "demix/fobi.hpp"
 
 #include <cmath>

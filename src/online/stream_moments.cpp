@@ -1,0 +1,378 @@
+#include "online/stream_moments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace demix {
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+Index block_for(Index channels) {
+  if (channels <= 16) return 64;
+  return std::max<Index>(256, (4 * channels + 63) / 64 * 64);
+}
+
+// S <- R, upper triangular with R^T R = S^T S, in the first rows. Householder.
+void triangularise(Eigen::Ref<Matrix<double>> S, Vector<double>& work) {
+  const Index n = S.cols();
+  for (Index j = 0; j < n && j + 1 < S.rows(); ++j) {
+    auto column = S.col(j).tail(S.rows() - j);
+    double tau = 0;
+    double beta = 0;
+    column.makeHouseholderInPlace(tau, beta);
+    column(0) = beta;
+    S.bottomRightCorner(S.rows() - j, n - j - 1)
+        .applyHouseholderOnTheLeft(column.tail(column.size() - 1), tau, work.data());
+    column.tail(column.size() - 1).setZero();
+  }
+}
+
+}  // namespace
+
+StreamMoments::StreamMoments(Index channels, Index components, double resolution, double memory)
+    : components_(components),
+      level_(std::max(100 * eps, 10 * std::sqrt(static_cast<double>(channels) / 12) * resolution)),
+      memory_(memory),
+      fourth_(std::in_place_type<WeightedScatter>, channels),
+      eig_(channels),
+      svd_(channels, channels, Eigen::ComputeFullV) {
+  const Index n = channels;
+  const Index block = block_for(n);
+  if (n <= 16) {
+    fourth_.emplace<FourthMoments<double>>(n, block);
+  } else if (n <= exact_channels) {
+    fourth_.emplace<FourthMoments<float>>(n, block);
+  } else {
+    std::get<WeightedScatter>(fourth_).reserve(block);
+  }
+  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = D_ = solved_mean_ =
+      scale_ = singular_ = work_ = Vector<double>::Zero(n);
+  V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = P_ = rotated_ = unmixing_ = square_ = product_ =
+      Matrix<double>::Zero(n, n);
+  X_ = base_ = centred_ = Matrix<double>::Zero(n, block);
+  rows_ = Matrix<double>::Zero(n + block + 1, n);
+  A_ = G_ = Z_ = Matrix<double>::Zero(n + 1, n + 1);
+  H_ = Matrix<double>::Zero(n, n + 1);
+}
+
+void StreamMoments::clear() {
+  stage_ = Stage::idle;
+  based_ = false;
+  count_ = next_ratio_ = 0;
+  rank_ = 0;
+  for (Vector<double>* v : {&v0_, &mean_, &offset_, &largest_}) v->setZero();
+  scatter_.setZero();
+  if (auto* scatter = std::get_if<WeightedScatter>(&fourth_)) scatter->clear();
+  if (auto* tensor = std::get_if<FourthMoments<double>>(&fourth_)) std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
+  if (auto* tensor = std::get_if<FourthMoments<float>>(&fourth_)) std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
+}
+
+void StreamMoments::begin_add(const Frames<double>& X) {
+  frames_ = X.cols();
+  X_.leftCols(frames_) = X;
+  next(Stage::merge);
+}
+
+void StreamMoments::begin_solve() { next(Stage::whiten); }
+
+void StreamMoments::work() {
+  switch (stage_) {
+    case Stage::idle:
+      return;
+    case Stage::merge:
+      return merge();
+    case Stage::check:
+      return next(fits() ? Stage::add : Stage::triangle);
+    case Stage::triangle:
+      return triangle();
+    case Stage::move:
+      return move();
+    case Stage::transform:
+      return transform();
+    case Stage::add:
+      return add();
+    case Stage::whiten:
+      return whiten();
+    case Stage::contract:
+      return contract();
+    case Stage::rotate:
+      return rotate();
+  }
+}
+
+void StreamMoments::merge() {
+  const auto X = X_.leftCols(frames_);
+  keep_ = memory_ > 0 ? std::exp(-static_cast<double>(frames_) / memory_) : 1;
+  largest_ = (keep_ * largest_).cwiseMax(X.cwiseAbs().rowwise().maxCoeff());
+  if (based_) {
+    place_block();
+    return next(Stage::check);
+  }
+  origin_ = X.rowwise().mean();
+  centred_.leftCols(frames_) = X.colwise() - origin_;
+  new_count_ = static_cast<double>(frames_);
+  next(Stage::triangle);
+}
+
+// The block in the coordinates of now, and the sums with it (Chan, Golub and LeVeque).
+void StreamMoments::place_block() {
+  const auto X = X_.leftCols(frames_);
+  auto base = base_.leftCols(frames_);
+  auto centred = centred_.leftCols(frames_);
+  const auto frames = static_cast<double>(frames_);
+  const double before = keep_ * count_;
+  new_count_ = before + frames;
+
+  centred = X.colwise() - origin_;
+  delta_ = centred.rowwise().mean() - offset_;
+  new_offset_ = offset_ + delta_ * (frames / new_count_);
+
+  base.noalias() = V_ * centred;  // x' <- V (x - origin) - v0
+  base.colwise() -= v0_;
+  block_mean_ = base.rowwise().mean();
+  centred = base.colwise() - block_mean_;
+  delta_ = block_mean_ - mean_;
+  new_mean_ = mean_ + delta_ * (frames / new_count_);
+  new_scatter_ = keep_ * scatter_;
+  new_scatter_.noalias() += centred * centred.transpose();
+  new_scatter_ += (before * frames / new_count_) * delta_ * delta_.transpose();
+}
+
+// Are all directions of the same size in these coordinates, give or take?
+bool StreamMoments::fits() {
+  const Index n = channels();
+  square_ = new_scatter_ / new_count_;
+  eig_.compute(square_, Eigen::EigenvaluesOnly);
+  const double most = eig_.eigenvalues()(n - 1);
+  if (most > 16 || new_mean_.squaredNorm() > 16 * static_cast<double>(n)) return false;
+  if (rank_ == 0) return !(most > 0);
+  if (new_count_ < next_ratio_ || most <= 256 * eig_.eigenvalues()(n - rank_)) return true;
+  next_ratio_ = 1.5 * new_count_;  // a direction too weak to be lifted must not be tried with every block
+  return false;
+}
+
+// rows <- R of all frames so far, in units of each coordinate's deviation
+void StreamMoments::triangle() {
+  const Index n = channels();
+  Index size = frames_;
+  rows_.topRows(frames_) = centred_.leftCols(frames_).transpose();
+  if (based_) {  // the past by the root of its scatter, which is well-conditioned in these coordinates
+    const double before = keep_ * count_;
+    eig_.compute(scatter_);
+    rows_.middleRows(size, n).noalias() =
+        (keep_ * eig_.eigenvalues().cwiseMax(0)).cwiseSqrt().asDiagonal() * eig_.eigenvectors().transpose();
+    rows_.row(size + n) = std::sqrt(before * static_cast<double>(frames_) / new_count_) * delta_.transpose();
+    size += n + 1;
+  }
+  auto S = rows_.topRows(size);
+  scale_ = (S.colwise().squaredNorm() / new_count_).cwiseSqrt().transpose();
+  const double largest = scale_.maxCoeff();
+  scale_ = scale_.cwiseMax(largest > 0 ? 1e-13 * largest : 1);
+  for (Index j = 0; j < n; ++j) S.col(j) /= scale_(j);
+  triangularise(S, work_);
+  next(Stage::move);
+}
+
+// x' <- W (x' - mean): white again, along principal axes so that a direction without power stays by itself
+void StreamMoments::move() {
+  const Index n = channels();
+  square_ = rows_.topRows(n).triangularView<Eigen::Upper>();
+  const double size = square_.cwiseAbs().maxCoeff();
+  if (size > 0) {
+    svd_.compute(square_);
+    singular_ = svd_.singularValues() / std::sqrt(new_count_);
+    // What rounding alone would leave in a coordinate.
+    if (based_) {
+      work_.noalias() = V_.cwiseAbs() * largest_;
+    } else {
+      work_ = largest_;
+    }
+    const double noise = level_ * work_.cwiseQuotient(scale_).maxCoeff();
+    singular_ = singular_.cwiseMax(std::max(1e-10 * singular_(0), noise));
+    for (Index j = 0; j < n; ++j) {
+      W_.col(j) = svd_.matrixV().row(j).transpose().cwiseQuotient(singular_) / scale_(j);
+      W_inverse_.row(j) = scale_(j) * svd_.matrixV().row(j).cwiseProduct(singular_.transpose());
+    }
+  } else {  // silence so far
+    W_.setIdentity();
+    W_inverse_.setIdentity();
+  }
+  if (!based_) {
+    based_ = true;
+    V_ = W_;
+    V_inverse_ = W_inverse_;
+    place_block();
+    return next(Stage::add);
+  }
+  ++moves_;
+  work_.noalias() = W_ * new_mean_;
+  A_.setZero();
+  A_(0, 0) = 1;
+  A_.bottomLeftCorner(n, 1) = -work_;
+  A_.bottomRightCorner(n, n) = W_;
+  delta_ = mean_ - new_mean_;
+  mean_.noalias() = W_ * delta_;
+  delta_ = v0_ + new_mean_;
+  v0_.noalias() = W_ * delta_;
+  product_.noalias() = W_ * scatter_;
+  square_.noalias() = product_ * W_.transpose();
+  scatter_ = (square_ + square_.transpose()) / 2;
+  product_.noalias() = W_ * V_;
+  V_.swap(product_);
+  product_.noalias() = V_inverse_ * W_inverse_;
+  V_inverse_.swap(product_);
+  place_block();
+  next(Stage::transform);
+}
+
+void StreamMoments::transform() {
+  constexpr Index at_once = 8;
+  const bool done = std::visit(
+      [&](auto& fourth) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>) {
+          fourth.transform(W_, W_inverse_);
+          return true;
+        } else {
+          const Index end = std::min(piece_ + at_once, fourth.transform_pieces());
+          for (; piece_ < end; ++piece_) fourth.transform_piece(piece_, A_);
+          return piece_ == fourth.transform_pieces();
+        }
+      },
+      fourth_);
+  if (done) next(Stage::add);
+}
+
+void StreamMoments::add() {
+  const bool done = std::visit(
+      [&](auto& fourth) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>) {
+          centred_.leftCols(frames_) = base_.leftCols(frames_).colwise() - new_mean_;
+          fourth.add(centred_.leftCols(frames_), keep_);
+          return true;
+        } else {
+          fourth.add_piece(piece_, base_.leftCols(frames_), keep_);
+          return ++piece_ == fourth.add_pieces();
+        }
+      },
+      fourth_);
+  if (!done) return;
+  count_ = new_count_;
+  mean_ = new_mean_;
+  offset_ = new_offset_;
+  scatter_ = new_scatter_;
+  next(Stage::idle);
+}
+
+// P with P C P^T = I, of the directions above the rounding of the data
+void StreamMoments::whiten() {
+  const Index n = channels();
+  square_ = scatter_ / count_;
+  eig_.compute(square_);
+  product_.noalias() = eig_.eigenvectors().transpose() * V_;  // what each direction takes of each channel
+  rank_ = 0;
+  for (Index i = n - 1; i >= 0; --i) {
+    const double variance = eig_.eigenvalues()(i);
+    const double rounding = level_ / 4 * product_.row(i).cwiseAbs().dot(largest_);
+    if (!(variance > rounding * rounding)) continue;
+    P_.row(rank_++) = eig_.eigenvectors().col(i).transpose() / std::sqrt(variance);
+  }
+  if (rank_ == 0) return next(Stage::idle);
+
+  if (components_ > 0 && components_ < rank_) {
+    // Principal components in the channels' own units, as whiten() has them: P^+ = V^-1 C P^T.
+    const Index r = rank_;
+    product_.leftCols(r).noalias() = square_ * P_.topRows(r).transpose();
+    square_.leftCols(r).noalias() = V_inverse_ * product_.leftCols(r);
+    const auto dewhitener = square_.leftCols(r);
+    product_.setZero();
+    product_.topLeftCorner(r, r).noalias() = dewhitener.transpose() * dewhitener;
+    product_.diagonal().tail(n - r).setConstant(-1);  // not among the largest
+    eig_.compute(product_);
+    rank_ = components_;
+    square_.topRows(rank_).noalias() =
+        eig_.eigenvectors().rightCols(rank_).rowwise().reverse().topRows(r).transpose() * P_.topRows(r);
+    P_.topRows(rank_) = square_.topRows(rank_);
+  }
+  const auto P = P_.topRows(rank_);
+  H_.topRightCorner(rank_, n) = P;
+  H_.topLeftCorner(rank_, 1).noalias() = -(P * mean_);
+  G_.noalias() = H_.topRows(rank_).transpose() * H_.topRows(rank_);
+  next(Stage::contract);
+}
+
+void StreamMoments::contract() {
+  const Index n = channels();
+  std::visit(
+      [&](auto& fourth) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>) {
+          Z_.setZero();
+          square_ = G_.bottomRightCorner(n, n);
+          Z_.bottomRightCorner(n, n) = fourth.reweigh(square_, scatter_, count_);
+        } else {
+          for (Index k = 0; k < fourth.contract_pieces(); ++k) fourth.contract_piece(k, G_, Z_);
+        }
+      },
+      fourth_);
+  next(Stage::rotate);
+}
+
+// Z = E[||h||^2 h h^T] = E D E^T,  y = E^T P V (x - mean)
+void StreamMoments::rotate() {
+  const Index n = channels();
+  const Index r = rank_;
+  const auto H = H_.topRows(r);
+  A_.leftCols(r).noalias() = Z_ * H.transpose();
+  square_.setZero();
+  square_.topLeftCorner(r, r).noalias() = H * A_.leftCols(r);
+  product_ = (square_ + square_.transpose()) / (2 * count_);
+  product_.diagonal().tail(n - r).setConstant(-1);  // D is at least 1, so these come last
+  eig_.compute(product_);
+  D_.head(r) = eig_.eigenvalues().tail(r).reverse();
+  rotated_.topRows(r).noalias() =
+      eig_.eigenvectors().rightCols(r).rowwise().reverse().topRows(r).transpose() * P_.topRows(r);
+  unmixing_.topRows(r).noalias() = rotated_.topRows(r) * V_;
+  solved_mean_ = origin_ + offset_;
+  next(Stage::idle);
+}
+
+void StreamMoments::correlate(const Matrix<double>& U, Matrix<double>& out) {
+  const Index r = rank_;
+  product_.leftCols(r).noalias() = scatter_ * rotated_.topRows(r).transpose();
+  square_.leftCols(r).noalias() = V_inverse_ * product_.leftCols(r);
+  out.leftCols(r).noalias() = U * square_.leftCols(r);
+  out.leftCols(r) /= count_;
+}
+
+Matrix<double> StreamMoments::channel_root() const {
+  const Eig eig(scatter_ / count_);
+  return V_inverse_ * eig.eigenvectors() * eig.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+}
+
+Vector<double> StreamMoments::kurtosis(const Matrix<double>& U) const {
+  const Index n = channels();
+  Matrix<double> rows(U.rows(), n + 1);  // of outputs, on [1; x']
+  rows.rightCols(n) = U * V_inverse_;
+  rows.col(0) = -(rows.rightCols(n) * mean_);
+  const Matrix<double> C = scatter_ / count_;
+  Vector<double> out = Vector<double>::Zero(U.rows());
+  for (Index i = 0; i < U.rows(); ++i) {
+    const Eigen::RowVectorXd b = rows.row(i).tail(n);
+    const double variance = b * C * b.transpose();
+    if (!(variance > 0)) continue;
+    if (std::holds_alternative<WeightedScatter>(fourth_)) {
+      const double D = b * Z_.bottomRightCorner(n, n) * b.transpose();
+      out(i) = D / count_ / variance - static_cast<double>(rank_ - 1);
+    } else {
+      const Matrix<double> G = rows.row(i).transpose() * rows.row(i);
+      const Matrix<double> Z = std::holds_alternative<FourthMoments<float>>(fourth_)
+                                   ? std::get<FourthMoments<float>>(fourth_).contract(G)
+                                   : std::get<FourthMoments<double>>(fourth_).contract(G);
+      out(i) = rows.row(i) * Z * rows.row(i).transpose();
+      out(i) /= count_ * variance * variance;
+    }
+  }
+  return out;
+}
+
+}  // namespace demix
