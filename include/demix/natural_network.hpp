@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 
 #include "demix/types.hpp"
 
@@ -43,6 +44,12 @@ class NaturalNetwork {
   /// average is closed, at frame counts that grow by a tenth and by a fifth.
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   void process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);
+  /// The same, but the network learns from another frame: one of the past, drawn at random, if they come in
+  /// time order. Mean and whitening follow x.
+  bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y,
+            const Eigen::Ref<const Vector<T>>& replayed);
+  /// The output alone.
+  bool respond(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
 
   Index inputs() const { return mean_.size(); }
   Index outputs() const { return outputs_; }
@@ -59,7 +66,24 @@ class NaturalNetwork {
   /// and then; call it when a stream ends.
   void refresh();
 
+  /// Everything a running network holds, for saving and loading.
+  template <typename Archive>
+  void fields(Archive& a) {
+    Index d = d_;
+    std::size_t notes = noted_.size();
+    a(d, notes, frames_, refused_, next_refresh_, learned_, eta_, mean_, scatter_);
+    if (d < 0 || d > outputs_ || notes > 4096)
+      throw std::invalid_argument("state: not of a network of this size");
+    if (d != d_) resize(d);
+    noted_.resize(notes);
+    sums_.resize(notes, Matrix<double>::Zero(d_, d_));
+    rotations_.resize(notes > 0 ? notes - 1 : 0, Matrix<double>::Zero(d_, d_));
+    a(P_, W_, M_, K_, B_, lambda2_, sum_, noted_, sums_, rotations_);
+  }
+
  private:
+  void resize(Index d);
+  void observe();
   void start(const Matrix<double>& whitener);
   void learn();
   void polish_inverse();

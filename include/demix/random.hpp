@@ -29,6 +29,11 @@ class Random {
   Matrix<double> normal(Index rows, Index cols);
   Matrix<double> orthogonal(Index n);  ///< uniformly distributed (Haar) rotation or reflection
 
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(state_[0], state_[1], state_[2], state_[3], spare_, has_spare_);
+  }
+
  private:
   std::uint64_t state_[4];
   double spare_ = 0;

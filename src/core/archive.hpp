@@ -13,8 +13,8 @@
 ///
 ///   template <typename Archive> void fields(Archive& a) { a(count_, mean_, moments_); }
 ///
-/// and both directions follow. What has a shape is loaded into an object already made with the same options, and
-/// its shape must agree: a damaged file is refused before it can do harm.
+/// and both directions follow. What has a shape is loaded into an object already made with the same options,
+/// and its shape must agree: a damaged file is refused before it can do harm.
 namespace demix {
 
 class Saver {
@@ -76,7 +76,8 @@ class Loader {
   void get(Eigen::Matrix<S, R, C, O, MR, MC>& m) {
     Index shape[2];
     raw(shape, sizeof shape);
-    if (shape[0] != m.rows() || shape[1] != m.cols()) throw std::invalid_argument("state: a matrix of another shape");
+    if (shape[0] != m.rows() || shape[1] != m.cols())
+      throw std::invalid_argument("state: a matrix of another shape");
     raw(m.data(), static_cast<std::size_t>(m.size()) * sizeof(S));
   }
   template <typename V>

@@ -18,7 +18,8 @@ struct Lanes {
 
 // out_rc <- keep out_rc + sum_t row_r(t) column_c(t) for a tile of R x C, which stays in registers.
 template <int R, int C, typename T>
-DEMIX_INLINE void tile(const T* const* rows, const T* columns, Index block, double keep, double* out, Index ld) {
+DEMIX_INLINE void tile(const T* const* rows, const T* columns, Index block, double keep, double* out,
+                       Index ld) {
   using V = typename Lanes<T>::Type;
   constexpr Index width = 32 / static_cast<Index>(sizeof(T));
   V sum[R][C] = {};
@@ -45,8 +46,8 @@ DEMIX_INLINE void tile(const T* const* rows, const T* columns, Index block, doub
 }
 
 template <int C, typename T>
-DEMIX_INLINE void column_tiles(const T* products, const Index* first_pair, Index j, const T* columns, Index block,
-                               double keep, double* out) {
+DEMIX_INLINE void column_tiles(const T* products, const Index* first_pair, Index j, const T* columns,
+                               Index block, double keep, double* out) {
   const Index rows = j + 1;
   const auto row = [&](Index i) { return products + (first_pair[i] + j - i) * block; };
   Index i = 0;
@@ -62,8 +63,8 @@ DEMIX_INLINE void column_tiles(const T* products, const Index* first_pair, Index
 
 // Slice j: rows x_i x_j for i <= j, columns x_k x_l for j <= k <= l.
 template <typename T>
-DEMIX_INLINE void add_slice_body(const T* products, const Index* first_pair, Index j, Index pairs, Index block,
-                                 double keep, double* slice) {
+DEMIX_INLINE void add_slice_body(const T* products, const Index* first_pair, Index j, Index pairs,
+                                 Index block, double keep, double* slice) {
   const Index rows = j + 1;
   const Index columns = pairs - first_pair[j];
   const T* column = products + first_pair[j] * block;
@@ -80,19 +81,19 @@ DEMIX_CLONES void add_slice(const float* products, const Index* first_pair, Inde
                             double keep, double* slice) {
   add_slice_body(products, first_pair, j, pairs, block, keep, slice);
 }
-DEMIX_CLONES void add_slice(const double* products, const Index* first_pair, Index j, Index pairs, Index block,
-                            double keep, double* slice) {
+DEMIX_CLONES void add_slice(const double* products, const Index* first_pair, Index j, Index pairs,
+                            Index block, double keep, double* slice) {
   add_slice_body(products, first_pair, j, pairs, block, keep, slice);
 }
 
 }  // namespace
 
 template <typename T>
-FourthMoments<T>::FourthMoments(Index d, Index block)
-    : n_(d + 1), pairs_(n_ * (n_ + 1) / 2), block_(block) {
+FourthMoments<T>::FourthMoments(Index d, Index block) : n_(d + 1), pairs_(n_ * (n_ + 1) / 2), block_(block) {
   if (d < 1 || block < 16 || block % 16 != 0) {
-    throw std::invalid_argument("FourthMoments: expected at least 1 channel and blocks of a multiple of 16 frames, got " +
-                                std::to_string(d) + " and " + std::to_string(block));
+    throw std::invalid_argument(
+        "FourthMoments: expected at least 1 channel and blocks of a multiple of 16 frames, got " +
+        std::to_string(d) + " and " + std::to_string(block));
   }
   Index size = 0;
   for (Index j = 0; j < n_; ++j) {
@@ -159,7 +160,7 @@ void FourthMoments<T>::contract_piece(Index j, const Matrix<double>& G, Matrix<d
   const double* F = sums_.data() + slice_[j];
   for (Index k = j; k < n_; ++k) {
     for (Index l = k; l < n_; ++l, F += j + 1) {
-      const double same_below = j == k && k == l ? 1. / 6 : j == k || k == l ? 1. / 2 : 1;  // i < j
+      const double same_below = j == k && k == l ? 1. / 6 : j == k || k == l ? 1. / 2 : 1;          // i < j
       const double same = j == k && k == l ? 1. / 24 : j == k ? 1. / 6 : k == l ? 1. / 4 : 1. / 2;  // i = j
       const double g_kl = 2 * G(k, l);
       const double g_jl = 2 * G(j, l);
@@ -201,7 +202,8 @@ Matrix<double> FourthMoments<T>::contract(const Matrix<double>& G) const {
   return Z;
 }
 
-// F'_abcd = A_ai A_bj A_ck A_dl F_ijkl: first the pair (i, j) for every pair (k, l), then the other way round.
+// F'_abcd = A_ai A_bj A_ck A_dl F_ijkl: first the pair (i, j) for every pair (k, l), then the other way
+// round.
 template <typename T>
 void FourthMoments<T>::transform_piece(Index piece, const Matrix<double>& A) {
   const bool first = piece < pairs_;
@@ -216,7 +218,8 @@ void FourthMoments<T>::transform_piece(Index piece, const Matrix<double>& A) {
   for (Index p = 0; p < pairs_; ++p) {
     const auto [k, l] = pair_list_[static_cast<std::size_t>(p)];
     if (first) {
-      half_moved_(fixed, p) = moved_(k, l);  // in row (i, j) the moved (k, l): column p is what piece p moves next
+      half_moved_(fixed, p) =
+          moved_(k, l);  // in row (i, j) the moved (k, l): column p is what piece p moves next
     } else if (k >= b) {
       sums_[place(a, b, k, l)] = moved_(k, l);
     }

@@ -67,7 +67,7 @@ Matrix<double> NaturalNetwork<T>::covariance() const {
 }
 
 template <typename T>
-bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
+bool NaturalNetwork<T>::respond(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
   const Index n = inputs();
   if (x.size() != n || y.size() != outputs_) {
     throw std::invalid_argument("step: expected " + std::to_string(n) + " inputs and " +
@@ -76,24 +76,46 @@ bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Ve
   }
   x_.head(n) = x.template cast<double>() - mean_;
   y.setZero();
-  if (!(x_.squaredNorm() < 1e290)) {
-    ++refused_;
-    return false;
-  }
-  const Index ld = scatter_.rows();
+  if (!(x_.squaredNorm() < 1e290)) return false;
   if (d_ > 0) {  // y <- B (x - mean)
     kernels::project(B_.data(), B_.rows(), d_, n, x_.data(), y_.data());
     y.head(d_) = y_.head(d_).template cast<T>();
   }
+  return true;
+}
 
-  // mean and scatter, Welford's way
+// mean and scatter, Welford's way; x_ holds x from the mean before it, u_ will from the one after
+template <typename T>
+void NaturalNetwork<T>::observe() {
+  const Index n = inputs();
   ++frames_;
   const auto t = static_cast<double>(frames_);
   u_ = ((t - 1) / t) * x_;
-  kernels::feedforward_learn(scatter_.data(), ld, n, n, u_.data(), x_.data());
+  kernels::feedforward_learn(scatter_.data(), scatter_.rows(), n, n, u_.data(), x_.data());
   mean_ += x_.head(n) / t;
-
   if (frames_ == next_refresh_) refresh();
+}
+
+template <typename T>
+bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
+  if (!respond(x, y)) {
+    ++refused_;
+    return false;
+  }
+  observe();
+  if (d_ > 0) learn();
+  return true;
+}
+
+template <typename T>
+bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y,
+                             const Eigen::Ref<const Vector<T>>& replayed) {
+  if (!respond(x, y)) {
+    ++refused_;
+    return false;
+  }
+  observe();
+  u_.head(inputs()) = replayed.template cast<double>() - mean_;
   if (d_ > 0) learn();
   return true;
 }
@@ -110,8 +132,6 @@ void NaturalNetwork<T>::learn() {
   const double eta = eta_;
   const double mu = 0.6 * eta;
 
-  // x_ still holds x minus the mean before this frame; with the mean after it, it is x_ (t - 1)/t, which u_
-  // holds.
   kernels::project(P_.data(), ld, d_, n, u_.data(), h_.data());   // h <- P (x - mean)
   kernels::project(W_.data(), ld, d_, d_, h_.data(), c_.data());  // c <- W h
   kernels::project(K_.data(), ld, d_, d_, c_.data(), y_.data());  // y <- M^-1 c
@@ -181,14 +201,20 @@ void NaturalNetwork<T>::refresh() {
 }
 
 template <typename T>
-void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
-  d_ = whitener.rows();
-  learned_ = 0;
+void NaturalNetwork<T>::resize(Index d) {
+  d_ = d;
   const Index ld = kernels::leading<double>(d_);
   P_ = B_ = Matrix<double>::Zero(ld, inputs());
-  P_.topRows(d_) = whitener;
   W_ = K_ = M_ = fresh_ = Matrix<double>::Zero(ld, kernels::padded<double>(d_));
   h_ = c_ = y_ = v_ = kv_ = lambda2_ = Vector<double>::Zero(ld);
+  sum_ = Matrix<double>::Zero(d_, d_);
+}
+
+template <typename T>
+void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
+  resize(whitener.rows());
+  learned_ = 0;
+  P_.topRows(d_) = whitener;
   lambda2_.head(d_) =
       options_.lambda2.size() > 0 ? Vector<double>(options_.lambda2.head(d_)) : geometric_lambda2(d_);
   // Where the fixed point would be if all sources were Gaussian: y is a rotation of h from the first frame.
@@ -196,7 +222,6 @@ void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
   M_.topLeftCorner(d_, d_) = m.asDiagonal();
   K_.topLeftCorner(d_, d_) = m.cwiseInverse().asDiagonal();
   W_.topLeftCorner(d_, d_) = m.asDiagonal() * Random(options_.seed).orthogonal(d_);
-  sum_ = Matrix<double>::Zero(d_, d_);
   noted_ = {0};
   sums_ = {sum_};
   rotations_.clear();

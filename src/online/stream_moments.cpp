@@ -46,10 +46,10 @@ StreamMoments::StreamMoments(Index channels, Index components, double resolution
   } else {
     std::get<WeightedScatter>(fourth_).reserve(block);
   }
-  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = D_ = solved_mean_ =
-      scale_ = singular_ = work_ = Vector<double>::Zero(n);
-  V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = P_ = rotated_ = unmixing_ = square_ = product_ =
-      Matrix<double>::Zero(n, n);
+  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = D_ =
+      solved_mean_ = scale_ = singular_ = work_ = Vector<double>::Zero(n);
+  V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = P_ = rotated_ = unmixing_ = square_ =
+      product_ = Matrix<double>::Zero(n, n);
   X_ = base_ = centred_ = Matrix<double>::Zero(n, block);
   rows_ = Matrix<double>::Zero(n + block + 1, n);
   A_ = G_ = Z_ = Matrix<double>::Zero(n + 1, n + 1);
@@ -64,8 +64,10 @@ void StreamMoments::clear() {
   for (Vector<double>* v : {&v0_, &mean_, &offset_, &largest_}) v->setZero();
   scatter_.setZero();
   if (auto* scatter = std::get_if<WeightedScatter>(&fourth_)) scatter->clear();
-  if (auto* tensor = std::get_if<FourthMoments<double>>(&fourth_)) std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
-  if (auto* tensor = std::get_if<FourthMoments<float>>(&fourth_)) std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
+  if (auto* tensor = std::get_if<FourthMoments<double>>(&fourth_))
+    std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
+  if (auto* tensor = std::get_if<FourthMoments<float>>(&fourth_))
+    std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
 }
 
 void StreamMoments::begin_add(const Frames<double>& X) {

@@ -16,9 +16,10 @@
 ///   solve   h = P (x' - mean),  Z = E[||h||^2 h h^T] = E D E^T,  y = E^T h
 ///
 /// The coordinates x' are those in which the frames were white when last looked at. A block that does not fit
-/// them (a source or a channel wakes up, the level or the offset moves away) first moves the coordinates and all
-/// the sums with them, so that no direction is ever small beside another and digits last however ill-conditioned
-/// the mixing is. It is decided from the frames themselves, by QR and SVD, never from their squares.
+/// them (a source or a channel wakes up, the level or the offset moves away) first moves the coordinates and
+/// all the sums with them, so that no direction is ever small beside another and digits last however
+/// ill-conditioned the mixing is. It is decided from the frames themselves, by QR and SVD, never from their
+/// squares.
 ///
 /// All of it goes in pieces: begin_*(), then work() until it is no longer busy(). Nothing is allocated after
 /// construction.
@@ -55,15 +56,15 @@ class StreamMoments {
   /// E[u y^T] for outputs u = U x and the y of the last solve.
   void correlate(const Matrix<double>& U, Matrix<double>& out);
   Matrix<double> channel_root() const;  ///< R with R R^T = covariance of the channels, no digits lost
-  Vector<double> kurtosis(const Matrix<double>& U) const;  ///< of outputs u = U (x - mean); slow
+  Vector<double> kurtosis(const Matrix<double>& U) const;       ///< of outputs u = U (x - mean); slow
   double moves() const { return static_cast<double>(moves_); }  ///< changes of the coordinates so far
 
   template <typename Archive>
   void fields(Archive& a) {
-    a(stage_, piece_, frames_, based_, moves_, count_, new_count_, keep_, next_ratio_, rank_, origin_, v0_, V_,
-      V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_, base_, centred_,
-      block_mean_, delta_, rows_, scale_, W_, W_inverse_, A_, P_, H_, G_, Z_, rotated_, D_, unmixing_,
-      solved_mean_);
+    a(stage_, piece_, frames_, based_, moves_, count_, new_count_, keep_, next_ratio_, rank_, origin_, v0_,
+      V_, V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_, base_,
+      centred_, block_mean_, delta_, rows_, scale_, W_, W_inverse_, A_, P_, H_, G_, Z_, rotated_, D_,
+      unmixing_, solved_mean_);
     std::visit([&](auto& fourth) { fourth_fields(a, fourth); }, fourth_);
   }
 
@@ -100,7 +101,7 @@ class StreamMoments {
   }
 
   Index components_;
-  double level_;   // rounding of the data, with a margin
+  double level_;  // rounding of the data, with a margin
   double memory_;
   std::variant<FourthMoments<double>, FourthMoments<float>, WeightedScatter> fourth_;
 

@@ -11,8 +11,8 @@
 ///
 ///   K <- K + n [tr(D C) C + 2 C D C]
 ///
-/// Exact to first order for the Gaussian part, and the error fades as frames weighted well outnumber the early
-/// ones. Unlike the tensor it does mind the order of the frames.
+/// Exact to first order for the Gaussian part, and the error fades as frames weighted well outnumber the
+/// early ones. Unlike the tensor it does mind the order of the frames.
 namespace demix {
 
 class WeightedScatter {

@@ -1,5 +1,5 @@
-#include "demix/crosstalk.hpp"
 #include "demix/fobi.hpp"
+#include "demix/crosstalk.hpp"
 
 #include <cmath>
 

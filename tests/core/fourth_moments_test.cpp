@@ -36,7 +36,8 @@ TYPED_TEST(FourthMomentsTest, EqualsTheSumOverFrames) {
       for (Index b = 0; b <= d; ++b) {
         for (Index c = 0; c <= d; ++c) {
           for (Index e = 0; e <= d; ++e) {
-            const Eigen::ArrayXd terms = x.row(a).array() * x.row(b).array() * x.row(c).array() * x.row(e).array();
+            const Eigen::ArrayXd terms =
+                x.row(a).array() * x.row(b).array() * x.row(c).array() * x.row(e).array();
             EXPECT_NEAR(F(a, b, c, e), terms.sum(), this->rounding * terms.abs().sum()) << a << b << c << e;
           }
         }

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -27,7 +30,7 @@ std::string scratch(const std::string& name) {
 
 std::string temporary(const std::string& name, const std::string& bytes) {
   const std::string path = scratch(name);
-  write_file(path, bytes);
+  std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
 
@@ -100,7 +103,7 @@ Matrix<double> read_all(FrameReader& reader, Index block = 7) {
   while (!reader.ended()) {
     const bool at_hand = reader.at_hand();
     const Index got = reader.read(part);
-    if (at_hand) EXPECT_GT(got, 0);
+    EXPECT_GT(got, at_hand ? 0 : -1);
     X.conservativeResize(Eigen::NoChange, X.cols() + got);
     X.rightCols(got) = part.leftCols(got);
   }
@@ -408,7 +411,7 @@ TEST(FrameIo, WrongWavIsRefusedWithTheReason) {
 // Whole texts through a pipe: the same numbers, names and complaints as from parse_text().
 TEST(FrameIo, TextIsReadAsParseTextDoes) {
   Random random(3);
-  const std::string alphabet = "0123456789.,;-+eE \t\n\n\n\rnaif#\"\xff";
+  const std::string alphabet = "0123456789012345678901234567890123456789.,;-+eE  \t\n\n\n\rnaif#\"\xff";
   std::vector<std::string> texts = {"1,2\n3,4\n5,6\n",
                                     "1, 2\r\n3, 4\r\n\r\n+5, 6",
                                     "  1   2\n3 4 \n\n5\t6\n",
@@ -424,10 +427,14 @@ TEST(FrameIo, TextIsReadAsParseTextDoes) {
                                     "",
                                     "\n#\n",
                                     "\xe9,b\n1,2\n"};
+  const auto any = [&] {
+    return static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())));
+  };
   for (int k = 0; k < 3000; ++k) {
-    std::string text;
-    for (Index n = random.below(40); n > 0; --n) {
-      text += alphabet[static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())))];
+    std::string text = "a,b\n1,2\r\n3.5,-4e1\n\n# c\n+5,inf\n6,7";
+    if (k % 2 == 0) text.resize(static_cast<std::size_t>(random.below(40)), '0');
+    for (char& c : text) {
+      if (k % 2 == 0 || random.below(30) == 0) c = alphabet[any()];
     }
     texts.push_back(text);
   }
@@ -457,7 +464,7 @@ TEST(FrameIo, TextIsReadAsParseTextDoes) {
         << text;  // NaN, too
     frames += got.cols();
   }
-  EXPECT_GT(frames, 500);
+  EXPECT_GT(frames, 1000);
 }
 
 TEST(FrameIo, TextIsRefusedAfterTheFramesBefore) {
@@ -541,14 +548,14 @@ TEST(FrameIo, RawInputMustBeDescribed) {
 
 TEST(FrameIo, SkippingIsReading) {
   for (const FrameFormat format : all_formats) {
-    const Index frames = 10000;  // more than is buffered, less than a pipe holds as f32 of one channel
+    const Index frames = 30000;  // more than is buffered
     const Matrix<double> X = samples(format, 1, frames);
     const std::string bytes =
         bytes_of(layout_of(format, 1), X) + (format == FrameFormat::wav ? chunk("LIST", "abcd") : "");
     const std::string path = temporary("skip", bytes);
     for (const bool piped : {false, true}) {
       for (const Index first : {Index{0}, Index{3}}) {
-        for (const Index skipped : {Index{0}, Index{1}, Index{9000}, frames - first, frames - first + 1}) {
+        for (const Index skipped : {Index{0}, Index{1}, Index{25000}, frames - first, frames - first + 1}) {
           Pipe pipe;
           std::thread feeder([&] {
             if (piped) static_cast<void>(!::write(pipe.to, bytes.data(), bytes.size()));
@@ -558,7 +565,9 @@ TEST(FrameIo, SkippingIsReading) {
             const Redirect input(STDIN_FILENO, pipe.from);
             FrameReader reader(piped ? "-" : path, {format, 1, 0, {}});
             Matrix<double> out(1, 3);
-            if (first > 0) EXPECT_EQ(reader.read(out), 3);
+            if (first > 0) {
+              EXPECT_EQ(reader.read(out), 3);
+            }
             if (first + skipped > frames) {
               EXPECT_NE(message([&] { reader.skip(skipped); })
                             .find("ends after " + std::to_string(frames - first) + " of the " +

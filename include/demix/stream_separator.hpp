@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "demix/types.hpp"
+
+/// A separator to put on a live stream and forget: one frame in, one frame of sources out, nothing to tune.
+///
+///   y = U (x - mean),   U from what has been learned before this frame
+///
+/// Learning from `moments`, the default, does not mind the order of the frames: running sums of second and fourth
+/// order are contracted now and then into the matrix FOBI would find in all the frames so far, which is also
+/// where the network of natural_network.hpp comes to rest. Up to 32 channels the sums are exact; above, the
+/// fourth order is approximated and time order costs accuracy. docs/streams.md says more.
+namespace demix {
+
+struct StreamOptions {
+  enum class Learn {
+    moments,  ///< running sums of second and fourth order
+    replay,   ///< the network, one frame drawn from the last `replay` for each that comes in
+    frame     ///< the network, from the frame at hand: needs them in a random order
+  };
+  Learn learn = Learn::moments;
+  Index components = 0;    ///< outputs, the strongest principal components; 0 = one per channel
+  double memory = 0;       ///< frames after which one counts 1/e (track); 0 = all count for ever (converge). Moments only
+  bool robust = false;     ///< do not learn from frames of outlying size. Moments only
+  double saturation = 0;   ///< a frame with a value of this size or more is refused; 0 = no limit
+  Index replay = 16384;    ///< frames kept to draw from
+  std::uint64_t seed = 0;  ///< of the network's start and of the draws
+
+  void validate(Index channels) const;
+};
+
+struct StreamStatus {
+  std::int64_t frames = 0;    ///< seen, refused ones too
+  std::int64_t refused = 0;   ///< with NaN, Inf, or saturated
+  std::int64_t outliers = 0;  ///< put out, but not learned from (robust)
+  Index rank = 0;             ///< outputs in use; the others are 0
+  bool settled = false;       ///< the outputs have hardly turned since half as many frames; their order is fixed
+  double moved = 1;           ///< how far they have: largest share of an output's power that is new
+  double expected_mse = 1;    ///< crosstalk to expect from the number of frames, if they are independent
+  Vector<double> kurtosis;    ///< of each output in use
+  Vector<double> kurtosis_error;                    ///< its standard error, if the frames are independent
+  std::vector<std::pair<Index, Index>> unresolved;  ///< outputs whose kurtoses are too close to tell apart
+  double condition = 1;                             ///< of the whitener, channels scaled to unit variance
+  std::int64_t changes = 0;                         ///< of the mixing, noticed
+  std::int64_t last_change = -1;                    ///< frame at which the last one was noticed; -1 = never
+};
+
+template <typename T>
+class StreamSeparator {
+ public:
+  explicit StreamSeparator(Index channels, const StreamOptions& options = {});
+  ~StreamSeparator();
+  StreamSeparator(const StreamSeparator& other);
+  StreamSeparator& operator=(const StreamSeparator& other);
+  StreamSeparator(StreamSeparator&&) noexcept;
+  StreamSeparator& operator=(StreamSeparator&&) noexcept;
+
+  /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN or Inf is
+  /// refused: output 0, nothing learned, false. A saturated one is put out, but also refused: false.
+  /// Throws only for vectors of the wrong length. With moments and up to 32 channels it allocates nothing; heavy
+  /// work is spread over the steps, a piece with each (robust: the frame that opens the gate does its work at once).
+  bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
+  /// Many frames, with the result of so many steps. Returns how many were refused.
+  Index process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);
+
+  Index channels() const;
+  Index outputs() const;
+  Index block() const;  ///< frames between additions to the sums
+  std::int64_t frames() const;
+  const StreamOptions& options() const;
+
+  Matrix<double> unmixing() const;     ///< U of now, outputs x channels; rows of outputs not in use are 0
+  const Vector<double>& mean() const;  ///< of the channels, with U: y = U (x - mean)
+  StreamStatus status() const;         ///< takes longer than a step
+
+  /// Brings U up to date with every frame seen, for the end of a stream.
+  void finish();
+
+  /// Everything, to go on later bit for bit as if never stopped.
+  std::string state() const;
+  /// Throws std::invalid_argument if it is not a state, is damaged, or is of another version or scalar type.
+  static StreamSeparator restore(std::string_view state);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class StreamSeparator<float>;
+extern template class StreamSeparator<double>;
+
+}  // namespace demix

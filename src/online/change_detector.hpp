@@ -1,0 +1,112 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+
+#include <array>
+#include <cmath>
+
+#include "demix/types.hpp"
+
+/// Has the mixing changed? As long as it has not, the outputs of a separator that has learned are white:
+/// C = E[y y^T] = I. In windows of the outputs, short and long, two distances from that are watched,
+///
+///   J_c = -log det(correlation of y)        outputs that were independent are correlated
+///   J_f = tr C - log det C - d              or of another size
+///
+/// each against its own past, since real signals are never quite white within a window: an alarm is a distance
+/// four deviations above the mean of its logarithm, in two short windows running or in one long one.
+namespace demix {
+
+class ChangeDetector {
+ public:
+  ChangeDetector(Index outputs, Index block)
+      : short_(std::max<Index>(512, 8 * outputs) / block * block), llt_(outputs) {
+    for (Matrix<double>& S : scatter_) S = Matrix<double>::Zero(outputs, outputs);
+    C_ = scatter_[0];
+  }
+
+  /// A block of outputs. True: alarm; whoever acts on it clears.
+  bool add(const Frames<double>& Y) {
+    bool alarm = false;
+    for (std::size_t w = 0; w < 2; ++w) {
+      scatter_[w].noalias() += Y * Y.transpose();
+      frames_[w] += Y.cols();
+      if (frames_[w] < (w == 0 ? short_ : 8 * short_)) continue;
+      measure(scatter_[w] / static_cast<double>(frames_[w]));
+      scatter_[w].setZero();
+      frames_[w] = 0;
+      const int needed = w == 0 ? 2 : 1;
+      alarm |= past_[2 * w].unusual(correlated_, 0.02, needed);
+      alarm |= past_[2 * w + 1].unusual(far_, 0.05, needed);
+    }
+    return alarm;
+  }
+
+  void clear() {
+    for (Matrix<double>& S : scatter_) S.setZero();
+    frames_ = {};
+    past_ = {};
+  }
+
+  template <typename Archive>
+  void fields(Archive& a) {
+    for (std::size_t w = 0; w < 2; ++w) a(scatter_[w], frames_[w], past_[2 * w], past_[2 * w + 1]);
+  }
+
+ private:
+  // Mean and variance of log J over the windows so far; they rest while J is unusual.
+  struct Past {
+    double mean = 0;
+    double variance = 0;
+    int windows = 0;
+    int hot = 0;
+
+    bool unusual(double J, double least, int needed) {
+      const double l = std::log(J + 1e-12);
+      windows = std::min(windows + 1, 64);
+      if (windows > 8 && J > least && l > mean + 4 * std::max(0.5, std::sqrt(variance))) return ++hot >= needed;
+      hot = 0;
+      const double gain = 1.0 / windows;
+      const double off = l - mean;
+      mean += gain * off;
+      variance = (1 - gain) * (variance + gain * off * off);
+      return false;
+    }
+    template <typename Archive>
+    void fields(Archive& a) {
+      a(mean, variance, windows, hot);
+    }
+  };
+
+  template <typename Derived>
+  void measure(const Eigen::MatrixBase<Derived>& C) {
+    C_ = C;
+    double trace = 0;
+    double log_diagonal = 0;
+    double live = 0;
+    for (Index i = 0; i < C_.rows(); ++i) {
+      if (!(C_(i, i) > 1e-30)) {  // an output not in use
+        C_(i, i) = 1;
+        continue;
+      }
+      trace += C_(i, i);
+      log_diagonal += std::log(C_(i, i));
+      ++live;
+    }
+    llt_.compute(C_);
+    const double log_det = 2 * llt_.matrixLLT().diagonal().array().abs().max(1e-300).log().sum();
+    correlated_ = std::max(0.0, log_diagonal - log_det);
+    far_ = std::max(0.0, trace - log_det - live);
+  }
+
+  Index short_;
+  std::array<Matrix<double>, 2> scatter_;
+  std::array<Index, 2> frames_{};
+  std::array<Past, 4> past_{};
+  double correlated_ = 0;
+  double far_ = 0;
+  Matrix<double> C_;
+  Eigen::LLT<Matrix<double>> llt_;
+};
+
+}  // namespace demix

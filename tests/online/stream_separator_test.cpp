@@ -1,0 +1,444 @@
+#include "demix/stream_separator.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "demix/metrics.hpp"
+#include "demix/random.hpp"
+#include "demix/synthetic.hpp"
+#include "support.hpp"
+
+namespace demix {
+namespace {
+
+using Learn = StreamOptions::Learn;
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+const std::vector<Source> four{Source::square, Source::sine, Source::sawtooth, Source::laplace};
+
+struct Data {
+  Matrix<double> S, X;
+};
+
+Data make(Index frames, std::uint64_t seed, double condition = 10, const std::vector<Source>& which = four) {
+  Random random(seed);
+  const auto d = static_cast<Index>(which.size());
+  Data data;
+  data.S = make_sources(which, frames, Timing::iid, random);
+  data.X = conditioned_mixing(d, condition, random) * data.S;
+  data.X.colwise() += Vector<double>(3 * random.normal(d, 1).col(0));
+  return data;
+}
+
+// Laplace noise of d channels, each to another power, so that no two kurtoses agree.
+Matrix<double> many(Index d, Index frames, std::uint64_t seed) {
+  Random random(seed);
+  Matrix<double> S(d, frames);
+  for (Index t = 0; t < frames; ++t) {
+    for (Index i = 0; i < d; ++i) {
+      const double u = random.normal();
+      S(i, t) = std::copysign(std::pow(std::abs(u), 0.5 + 1.5 * static_cast<double>(i) / static_cast<double>(d)), u);
+    }
+  }
+  return random.normal(d, d) * S;
+}
+
+template <typename T>
+Matrix<T> run(StreamSeparator<T>& stream, const Matrix<double>& X) {
+  Matrix<T> Y(stream.outputs(), X.cols());
+  stream.process(X.cast<T>().eval(), Y);
+  return Y;
+}
+
+Matrix<double> separate(StreamSeparator<double>& stream, const Matrix<double>& X) {
+  run(stream, X);
+  stream.finish();
+  return stream.unmixing() * (X.colwise() - stream.mean());
+}
+
+Matrix<double> in_order(const Matrix<double>& X, const std::vector<Index>& order) {
+  Matrix<double> out(X.rows(), X.cols());
+  for (Index t = 0; t < X.cols(); ++t) out.col(t) = X.col(order[static_cast<std::size_t>(t)]);
+  return out;
+}
+
+// What FOBI makes of all the frames at once, straight from its definition.
+Matrix<double> fobi_by_hand(const Matrix<double>& X) {
+  const Matrix<double> x = X.colwise() - X.rowwise().mean();
+  const auto n = static_cast<double>(X.cols());
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> white(x * x.transpose() / n);
+  const Matrix<double> P = white.operatorInverseSqrt();
+  const Matrix<double> h = P * x;
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(
+      h * Vector<double>(h.colwise().squaredNorm().transpose()).asDiagonal() * h.transpose() / n);
+  return eig.eigenvectors().transpose() * P;
+}
+
+TEST(Stream, IsFobiOfAllFramesWhateverTheirOrder) {
+  const Data data = make(20000, 1, 1e3);
+  const Matrix<double> expected = fobi_by_hand(data.X);
+  std::vector<Index> order(20000);
+  std::iota(order.begin(), order.end(), Index{0});
+  std::vector<Index> sorted = order;
+  std::stable_sort(sorted.begin(), sorted.end(), [&](Index a, Index b) { return data.S(0, a) < data.S(0, b); });
+  std::vector<Index> by_last = order;
+  std::sort(by_last.begin(), by_last.end(), [&](Index a, Index b) { return data.S(3, a) < data.S(3, b); });
+  for (const auto& way : {order, sorted, by_last}) {
+    StreamSeparator<double> stream(4);
+    run(stream, in_order(data.X, way));
+    stream.finish();
+    EXPECT_LT(amari_index(stream.unmixing() * expected.inverse()), 1e-7);
+    EXPECT_LT((stream.mean() - data.X.rowwise().mean()).norm(), 1e-10 * stream.mean().norm());
+    EXPECT_EQ(stream.frames(), 20000);
+  }
+}
+
+TEST(Stream, ManyChannelsToo) {
+  for (const Index d : {17, 32}) {
+    const Matrix<double> X = many(d, 40000, 2);
+    StreamSeparator<double> stream(d);
+    run(stream, X);
+    stream.finish();
+    EXPECT_LT(amari_index(stream.unmixing() * fobi_by_hand(X).inverse()), 1e-3) << d;
+  }
+}
+
+TEST(Stream, ApproximatesWhereExactMomentsWouldBeTooMany) {
+  const Matrix<double> X = many(40, 100000, 3);
+  StreamSeparator<double> stream(40);
+  run(stream, X);
+  stream.finish();
+  EXPECT_LT(amari_index(stream.unmixing() * fobi_by_hand(X).inverse()), 0.05);
+}
+
+TEST(Stream, FloatDataKeepsItsDigitsBesideALargeOffset) {
+  Data data = make(30000, 4);
+  StreamSeparator<float> stream(4);
+  run(stream, data.X);
+  stream.finish();
+  EXPECT_LT(amari_index(stream.unmixing() * fobi_by_hand(data.X).inverse()), 1e-4);
+  EXPECT_EQ(stream.status().rank, 4);
+}
+
+template <typename T>
+class StreamTest : public testing::Scalar<T> {};
+TYPED_TEST_SUITE(StreamTest, testing::Scalars);
+
+TYPED_TEST(StreamTest, DoesNotMindHowFramesAreSplitIntoBlocks) {
+  for (const Learn learn : {Learn::moments, Learn::replay, Learn::frame}) {
+    const Matrix<TypeParam> X = make(5000, 5).X.template cast<TypeParam>();
+    StreamOptions options;
+    options.learn = learn;
+    StreamSeparator<TypeParam> one(4, options);
+    StreamSeparator<TypeParam> other(4, options);
+    Matrix<TypeParam> Y(4, X.cols());
+    Matrix<TypeParam> Z(4, X.cols());
+    one.process(X, Y);
+    Random random(6);
+    for (Index t = 0; t < X.cols();) {
+      const Index size = std::min<Index>(1 + random.below(300), X.cols() - t);
+      other.process(X.middleCols(t, size), Z.middleCols(t, size));
+      t += size;
+    }
+    EXPECT_EQ(Y, Z);
+    EXPECT_EQ(one.unmixing(), other.unmixing());
+  }
+}
+
+TYPED_TEST(StreamTest, GoesOnFromItsStateBitForBit) {
+  struct Case {
+    Index channels;
+    StreamOptions options;
+  };
+  std::vector<Case> cases(6);
+  cases[0].channels = 4;
+  cases[1].channels = 20;
+  cases[2].channels = 40;
+  cases[3] = {4, {Learn::replay}};
+  cases[4] = {4, {Learn::frame}};
+  cases[5].channels = 5;
+  cases[5].options.memory = 2000;
+  cases[5].options.robust = true;
+  cases[5].options.components = 3;
+  for (const Case& c : cases) {
+    Matrix<TypeParam> X = many(c.channels, 4000, 7).template cast<TypeParam>();
+    X.leftCols(300).row(1).setZero();  // wakes up later, so that the coordinates move
+    StreamSeparator<TypeParam> whole(c.channels, c.options);
+    StreamSeparator<TypeParam> parts(c.channels, c.options);
+    Matrix<TypeParam> Y(whole.outputs(), X.cols());
+    Matrix<TypeParam> Z(whole.outputs(), X.cols());
+    whole.process(X, Y);
+    Random random(8);
+    for (Index t = 0; t < X.cols();) {
+      const Index size = std::min<Index>(1 + random.below(c.channels > 4 ? 170 : 40), X.cols() - t);
+      parts.process(X.middleCols(t, size), Z.middleCols(t, size));
+      parts = StreamSeparator<TypeParam>::restore(parts.state());
+      t += size;
+    }
+    EXPECT_EQ(Y, Z) << c.channels;
+    EXPECT_EQ(whole.state(), parts.state()) << c.channels;
+  }
+}
+
+TEST(Stream, RefusesADamagedState) {
+  StreamSeparator<double> stream(3);
+  run(stream, many(3, 500, 9));
+  const std::string good = stream.state();
+  EXPECT_THROW(StreamSeparator<float>::restore(good), std::invalid_argument);
+  for (std::size_t size = 0; size < good.size(); size += 1 + size / 7) {
+    EXPECT_THROW(StreamSeparator<double>::restore(good.substr(0, size)), std::invalid_argument);
+  }
+  for (std::size_t at = 0; at < good.size(); at += 1 + good.size() / 97) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x20);
+    EXPECT_THROW(StreamSeparator<double>::restore(bad), std::invalid_argument);
+  }
+  EXPECT_THROW(StreamSeparator<double>::restore(good + "x"), std::invalid_argument);
+}
+
+TEST(Stream, UnitsAndOrderOfChannelsDoNotMatter) {
+  const Data data = make(30000, 10);
+  StreamSeparator<double> stream(4);
+  const Matrix<double> Y = separate(stream, data.X);
+  Matrix<double> X = data.X;
+  X.row(0) *= 1e-9;
+  X.row(1) = 1e7 * data.X.row(2);
+  X.row(2) = -data.X.row(1);
+  StreamSeparator<double> other(4);
+  const Matrix<double> Z = separate(other, X);
+  EXPECT_LT(mse(Y, Z), 1e-12);
+}
+
+TEST(Stream, DeadAndDuplicatedChannelsReduceTheRank) {
+  const Data data = make(20000, 11);
+  Matrix<double> X(7, data.X.cols());
+  X << data.X, data.X.row(1), Eigen::RowVectorXd::Constant(data.X.cols(), 5.0), data.X.row(0) + data.X.row(2);
+  StreamSeparator<double> stream(7);
+  const Matrix<double> Y = separate(stream, X);
+  EXPECT_EQ(stream.status().rank, 4);
+  EXPECT_TRUE(Y.allFinite());
+  EXPECT_LT(mse(data.S, Matrix<double>(Y.topRows(4))), 0.01);
+  EXPECT_EQ(Y.bottomRows(3).cwiseAbs().maxCoeff(), 0);
+
+  StreamSeparator<float> in_float(7);
+  run(in_float, X);
+  in_float.finish();
+  EXPECT_EQ(in_float.status().rank, 4);
+}
+
+TEST(Stream, AChannelComesAlive) {
+  const Data data = make(60000, 12);
+  Matrix<double> X = data.X;
+  X.row(2).head(20000).setConstant(1.5);
+  StreamSeparator<double> stream(4);
+  run(stream, X.leftCols(20000));
+  EXPECT_EQ(stream.status().rank, 3);
+  run(stream, X.rightCols(40000));
+  stream.finish();
+  EXPECT_EQ(stream.status().rank, 4);
+  EXPECT_LT(amari_index(stream.unmixing() * fobi_by_hand(X).inverse()), 1e-7);
+}
+
+TEST(Stream, SilenceBeforeTheSignalIsLearnedFromToo) {
+  Data data = make(20000, 13);
+  data.X.leftCols(700).setZero();
+  StreamSeparator<double> stream(4);
+  run(stream, data.X);
+  stream.finish();
+  EXPECT_LT(amari_index(stream.unmixing() * fobi_by_hand(data.X).inverse()), 1e-7);
+}
+
+TEST(Stream, FewerComponentsAreThePrincipalOnes) {
+  Random random(14);
+  Matrix<double> S = make_sources({Source::square, Source::laplace}, 30000, Timing::iid, random);
+  const Matrix<double> X = random.normal(6, 2) * S + 0.01 * random.normal(6, 30000);
+  StreamOptions options;
+  options.components = 2;
+  StreamSeparator<double> stream(6, options);
+  const Matrix<double> Y = separate(stream, X);
+  EXPECT_EQ(Y.rows(), 2);
+  EXPECT_LT(mse(S, Y), 0.01);
+}
+
+TEST(Stream, BadFramesAreRefusedAndLeaveNoTrace) {
+  const Data data = make(6000, 15);
+  StreamOptions options;
+  options.saturation = 1e3;
+  StreamSeparator<double> clean(4, options);
+  StreamSeparator<double> dirty(4, options);
+  Vector<double> y(4);
+  Vector<double> z(4);
+  Random random(16);
+  std::int64_t bad = 0;
+  for (Index t = 0; t < 6000; ++t) {
+    clean.step(data.X.col(t), y);
+    while (random.uniform() < 0.1) {
+      Vector<double> x = data.X.col(t);
+      const double value[] = {nan, inf, -inf, 1e200, 2e3, -1e3};
+      const Index which = random.below(6);
+      x(random.below(4)) = value[which];
+      EXPECT_FALSE(dirty.step(x, z));
+      EXPECT_TRUE(z.allFinite());
+      if (which < 4) {  // of the saturated ones, the output is given
+        EXPECT_EQ(z.cwiseAbs().maxCoeff(), 0);
+      }
+      ++bad;
+    }
+    EXPECT_TRUE(dirty.step(data.X.col(t), z));
+  }
+  EXPECT_LT((clean.unmixing() - dirty.unmixing()).norm(), 1e-9 * clean.unmixing().norm());
+  EXPECT_EQ(dirty.status().refused, bad);
+  EXPECT_EQ(dirty.status().frames, 6000 + bad);
+  EXPECT_EQ(clean.status().refused, 0);
+}
+
+TEST(Stream, StaysFiniteWhateverComes) {
+  for (const bool robust : {false, true}) {
+    for (const double memory : {0.0, 1500.0}) {
+      StreamOptions options;
+      options.robust = robust;
+      options.memory = memory;
+      StreamSeparator<double> stream(3, options);
+      StreamSeparator<float> in_float(3, options);
+      Random random(17);
+      Vector<double> y(3);
+      Vector<float> z(3);
+      double scale = 1;
+      for (Index t = 0; t < 40000; ++t) {
+        if (t % 500 == 0) scale = std::pow(10, random.uniform(-120, 120));  // jumps of decades
+        Vector<double> x = scale * random.normal(3, 1).col(0);
+        if (t % 3000 < 200) x.setZero();
+        if (t % 7000 < 100) x.setConstant(scale);
+        if (random.uniform() < 0.01) x(random.below(3)) *= 1e12;
+        stream.step(x, y);
+        ASSERT_TRUE(y.allFinite()) << t;
+        in_float.step((x / scale).cast<float>(), z);
+        ASSERT_TRUE(z.allFinite()) << t;
+      }
+      EXPECT_TRUE(stream.unmixing().allFinite());
+      stream.finish();
+      EXPECT_TRUE(stream.unmixing().allFinite());
+    }
+  }
+}
+
+TEST(Stream, OrderAndSignStayOnceSettled) {
+  const Data data = make(200000, 18);
+  StreamSeparator<double> stream(4);
+  Matrix<double> before;
+  for (Index t = 0; t < 200000; t += 1000) {
+    run(stream, data.X.middleCols(t, 1000));
+    if (!stream.status().settled) continue;
+    const Matrix<double> now = stream.unmixing() * fobi_by_hand(data.X).inverse();
+    if (before.size() > 0) {
+      EXPECT_GT((now.cwiseProduct(before)).rowwise().sum().minCoeff(), 0.9) << t;
+    }
+    before = now;
+  }
+  ASSERT_GT(before.size(), 0);
+  const Vector<double> kurtosis = stream.status().kurtosis;
+  for (Index i = 1; i < 4; ++i) EXPECT_GT(kurtosis(i - 1), kurtosis(i));
+}
+
+TEST(Stream, StatusTellsTheTruth) {
+  const Data data = make(100000, 19, 300);
+  StreamSeparator<double> stream(4);
+  const Matrix<double> Y = separate(stream, data.X);
+  const StreamStatus s = stream.status();
+  EXPECT_EQ(s.frames, 100000);
+  EXPECT_TRUE(s.settled);
+  EXPECT_EQ(s.changes, 0);
+  EXPECT_TRUE(s.unresolved.empty());
+  const double truth[] = {6, 1.8, 1.5, 1};  // Laplace, saw-tooth, sine, square
+  for (Index i = 0; i < 4; ++i) {
+    EXPECT_NEAR(s.kurtosis(i), truth[i], 4 * s.kurtosis_error(i) + 0.01) << i;
+    const Eigen::ArrayXd y = Y.row(i).transpose().array();
+    EXPECT_NEAR(s.kurtosis(i), y.square().square().mean() / std::pow(y.square().mean(), 2), 1e-6);
+  }
+  EXPECT_GT(s.kurtosis_error(0), 0.02);
+  EXPECT_LT(s.kurtosis_error(0), 0.2);
+  const double error = mse(data.S, Y);
+  EXPECT_GT(s.expected_mse, error / 10);
+  EXPECT_LT(s.expected_mse, error * 10);
+  const Matrix<double> C = (data.X.colwise() - data.X.rowwise().mean()) * (data.X.colwise() - data.X.rowwise().mean()).transpose();
+  const Vector<double> scale = C.diagonal().cwiseSqrt().cwiseInverse();
+  const Vector<double> eigenvalues =
+      Eigen::SelfAdjointEigenSolver<Matrix<double>>(scale.asDiagonal() * C * scale.asDiagonal()).eigenvalues();
+  EXPECT_NEAR(s.condition, std::sqrt(eigenvalues(3) / eigenvalues(0)), 0.01 * s.condition);
+}
+
+TEST(Stream, SaysWhichOutputsKurtosisCannotTellApart) {
+  const Data data = make(50000, 20, 10, {Source::laplace, Source::square, Source::laplace});
+  StreamSeparator<double> stream(3);
+  separate(stream, data.X);
+  const StreamStatus s = stream.status();
+  ASSERT_EQ(s.unresolved.size(), 1);
+  EXPECT_GT(std::min(s.kurtosis(s.unresolved[0].first), s.kurtosis(s.unresolved[0].second)), 4);
+}
+
+TEST(Stream, TrackFollowsAJumpAndSaysWhen) {
+  const std::vector<Source> three{Source::square, Source::sine, Source::laplace};
+  Random random(21);
+  const Matrix<double> S = make_sources(three, 100000, Timing::iid, random);
+  const Matrix<double> A = random.normal(3, 3);
+  const Matrix<double> B = random.normal(3, 3);
+  StreamOptions options;
+  options.memory = 20000;
+  StreamSeparator<double> stream(3, options);
+  run(stream, A * S.leftCols(60000));
+  EXPECT_LT(mse(S, Matrix<double>(stream.unmixing() * A * S)), 0.02);
+  EXPECT_EQ(stream.status().changes, 0);
+  run(stream, B * S.rightCols(40000));
+  EXPECT_EQ(stream.status().changes, 1);
+  EXPECT_GT(stream.status().last_change, 60000);
+  EXPECT_LT(stream.status().last_change, 66000);
+  EXPECT_LT(mse(S, Matrix<double>(stream.unmixing() * B * S)), 0.02);
+}
+
+TEST(Stream, OutputsAreSilentUntilTheFirstBlock) {
+  const Data data = make(200, 22);
+  StreamSeparator<double> stream(4);
+  const Matrix<double> Y = run(stream, data.X);
+  EXPECT_EQ(Y.leftCols(stream.block()).cwiseAbs().maxCoeff(), 0);
+  EXPECT_GT(Y.rightCols(50).cwiseAbs().minCoeff(), 0);
+}
+
+TEST(Stream, FinishWithFewFrames) {
+  for (const bool robust : {false, true}) {
+    StreamOptions options;
+    options.robust = robust;
+    StreamSeparator<double> stream(4, options);
+    stream.finish();
+    EXPECT_EQ(stream.status().rank, 0);
+    const Data data = make(40, 23);
+    run(stream, data.X);
+    stream.finish();
+    EXPECT_EQ(stream.status().rank, 4);
+    EXPECT_TRUE(stream.unmixing().allFinite());
+  }
+}
+
+TEST(Stream, OneChannelIsNormalised) {
+  StreamSeparator<double> stream(1);
+  const Matrix<double> X = 3 * Random(24).normal(1, 5000).array() + 7;
+  const Matrix<double> Y = separate(stream, X);
+  EXPECT_NEAR(Y.squaredNorm() / 5000, 1, 1e-9);
+  EXPECT_NEAR(Y.mean(), 0, 1e-9);
+}
+
+TEST(Stream, MisuseThrows) {
+  EXPECT_THROW(StreamSeparator<double>(0), std::invalid_argument);
+  EXPECT_THROW(StreamSeparator<double>(3, {Learn::moments, 4}), std::invalid_argument);
+  EXPECT_THROW(StreamSeparator<double>(3, {Learn::frame, 0, 5000.0}), std::invalid_argument);
+  EXPECT_THROW(StreamSeparator<double>(3, {Learn::moments, 0, 10.0}), std::invalid_argument);
+  StreamSeparator<double> stream(3);
+  Vector<double> two(2);
+  Vector<double> three(3);
+  EXPECT_THROW(stream.step(two, three), std::invalid_argument);
+  EXPECT_THROW(stream.step(three, two), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace demix
