@@ -13,10 +13,10 @@
 ///
 ///   y = U (x - mean),   U from what has been learned before this frame
 ///
-/// Learning from `moments`, the default, does not mind the order of the frames: running sums of second and fourth
-/// order are contracted now and then into the matrix FOBI would find in all the frames so far, which is also
-/// where the network of natural_network.hpp comes to rest. Up to 32 channels the sums are exact; above, the
-/// fourth order is approximated and time order costs accuracy. docs/streams.md says more.
+/// Learning from `moments`, the default, does not mind the order of the frames: running sums of second and
+/// fourth order are contracted now and then into the matrix FOBI would find in all the frames so far, which
+/// is also where the network of natural_network.hpp comes to rest. Up to 32 channels the sums are exact;
+/// above, the fourth order is approximated and time order costs accuracy. docs/streams.md says more.
 namespace demix {
 
 struct StreamOptions {
@@ -26,8 +26,9 @@ struct StreamOptions {
     frame     ///< the network, from the frame at hand: needs them in a random order
   };
   Learn learn = Learn::moments;
-  Index components = 0;    ///< outputs, the strongest principal components; 0 = one per channel
-  double memory = 0;       ///< frames after which one counts 1/e (track); 0 = all count for ever (converge). Moments only
+  Index components = 0;  ///< outputs, the strongest principal components; 0 = one per channel
+  double memory =
+      0;  ///< frames after which one counts 1/e (track); 0 = all count for ever (converge). Moments only
   bool robust = false;     ///< do not learn from frames of outlying size. Moments only
   double saturation = 0;   ///< a frame with a value of this size or more is refused; 0 = no limit
   Index replay = 16384;    ///< frames kept to draw from
@@ -41,11 +42,11 @@ struct StreamStatus {
   std::int64_t refused = 0;   ///< with NaN, Inf, or saturated
   std::int64_t outliers = 0;  ///< put out, but not learned from (robust)
   Index rank = 0;             ///< outputs in use; the others are 0
-  bool settled = false;       ///< the outputs have hardly turned since half as many frames; their order is fixed
-  double moved = 1;           ///< how far they have: largest share of an output's power that is new
-  double expected_mse = 1;    ///< crosstalk to expect from the number of frames, if they are independent
-  Vector<double> kurtosis;    ///< of each output in use
-  Vector<double> kurtosis_error;                    ///< its standard error, if the frames are independent
+  bool settled = false;  ///< the outputs have hardly turned since half as many frames; their order is fixed
+  double moved = 1;      ///< how far they have: largest share of an output's power that is new
+  double expected_mse = 1;        ///< crosstalk to expect from the number of frames, if they are independent
+  Vector<double> kurtosis;        ///< of each output in use
+  Vector<double> kurtosis_error;  ///< its standard error, if the frames are independent
   std::vector<std::pair<Index, Index>> unresolved;  ///< outputs whose kurtoses are too close to tell apart
   double condition = 1;                             ///< of the whitener, channels scaled to unit variance
   std::int64_t changes = 0;                         ///< of the mixing, noticed
@@ -64,8 +65,9 @@ class StreamSeparator {
 
   /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN or Inf is
   /// refused: output 0, nothing learned, false. A saturated one is put out, but also refused: false.
-  /// Throws only for vectors of the wrong length. With moments and up to 32 channels it allocates nothing; heavy
-  /// work is spread over the steps, a piece with each (robust: the frame that opens the gate does its work at once).
+  /// Throws only for vectors of the wrong length. With moments and up to 32 channels it allocates nothing;
+  /// heavy work is spread over the steps, a piece with each (robust: the frame that opens the gate does its
+  /// work at once).
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   /// Many frames, with the result of so many steps. Returns how many were refused.
   Index process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);

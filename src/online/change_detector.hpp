@@ -13,8 +13,8 @@
 ///   J_c = -log det(correlation of y)        outputs that were independent are correlated
 ///   J_f = tr C - log det C - d              or of another size
 ///
-/// each against its own past, since real signals are never quite white within a window: an alarm is a distance
-/// four deviations above the mean of its logarithm, in two short windows running or in one long one.
+/// each against its own past, since real signals are never quite white within a window: an alarm is a
+/// distance four deviations above the mean of its logarithm, in two short windows running or in one long one.
 namespace demix {
 
 class ChangeDetector {
@@ -64,7 +64,8 @@ class ChangeDetector {
     bool unusual(double J, double least, int needed) {
       const double l = std::log(J + 1e-12);
       windows = std::min(windows + 1, 64);
-      if (windows > 8 && J > least && l > mean + 4 * std::max(0.5, std::sqrt(variance))) return ++hot >= needed;
+      if (windows > 8 && J > least && l > mean + 4 * std::max(0.5, std::sqrt(variance)))
+        return ++hot >= needed;
       hot = 0;
       const double gain = 1.0 / windows;
       const double off = l - mean;

@@ -43,8 +43,7 @@ std::vector<bool> OutlierGate::open(const Matrix<double>& first) {
     const Index rank = qr.rank();
     const Matrix<double> ordered = qr.colsPermutation().transpose() * X;
     const Matrix<double> R = qr.matrixR().topLeftCorner(rank, rank);
-    const Matrix<double> white =
-        R.transpose().triangularView<Eigen::Lower>().solve(ordered.topRows(rank));
+    const Matrix<double> white = R.transpose().triangularView<Eigen::Lower>().solve(ordered.topRows(rank));
     a = white.colwise().squaredNorm().transpose() * static_cast<double>(kept);
     const double limit = 30 * quantile(a, 0.5);
     for (Index t = 0; t < frames; ++t) keep[static_cast<std::size_t>(t)] = a(t) <= limit;

@@ -5,8 +5,8 @@
 
 #include "demix/types.hpp"
 
-/// The weight w(||y||) that resists outliers: 1 for a frame whose activity a = ||y||^2 is at most 20 times what
-/// nine frames in ten stay below, 0 beyond. The 0.9-quantile is followed one frame at a time,
+/// The weight w(||y||) that resists outliers: 1 for a frame whose activity a = ||y||^2 is at most 20 times
+/// what nine frames in ten stay below, 0 beyond. The 0.9-quantile is followed one frame at a time,
 ///
 ///   log q <- log q + .01 ([a > q] - .1)
 ///

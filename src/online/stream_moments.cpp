@@ -138,7 +138,7 @@ void StreamMoments::place_block() {
   new_mean_ = mean_ + delta_ * (frames / new_count_);
   new_scatter_ = keep_ * scatter_;
   new_scatter_.noalias() += centred * centred.transpose();
-  new_scatter_ += (before * frames / new_count_) * delta_ * delta_.transpose();
+  new_scatter_.noalias() += (before * frames / new_count_) * delta_ * delta_.transpose();
 }
 
 // Are all directions of the same size in these coordinates, give or take?
@@ -146,10 +146,10 @@ bool StreamMoments::fits() {
   const Index n = channels();
   square_ = new_scatter_ / new_count_;
   eig_.compute(square_, Eigen::EigenvaluesOnly);
-  const double most = eig_.eigenvalues()(n - 1);
+  const double most = eig_.values()(n - 1);
   if (most > 16 || new_mean_.squaredNorm() > 16 * static_cast<double>(n)) return false;
   if (rank_ == 0) return !(most > 0);
-  if (new_count_ < next_ratio_ || most <= 256 * eig_.eigenvalues()(n - rank_)) return true;
+  if (new_count_ < next_ratio_ || most <= 256 * eig_.values()(n - rank_)) return true;
   next_ratio_ = 1.5 * new_count_;  // a direction too weak to be lifted must not be tried with every block
   return false;
 }
@@ -163,7 +163,7 @@ void StreamMoments::triangle() {
     const double before = keep_ * count_;
     eig_.compute(scatter_);
     rows_.middleRows(size, n).noalias() =
-        (keep_ * eig_.eigenvalues().cwiseMax(0)).cwiseSqrt().asDiagonal() * eig_.eigenvectors().transpose();
+        (keep_ * eig_.values().cwiseMax(0)).cwiseSqrt().asDiagonal() * eig_.vectors().transpose();
     rows_.row(size + n) = std::sqrt(before * static_cast<double>(frames_) / new_count_) * delta_.transpose();
     size += n + 1;
   }
@@ -271,13 +271,13 @@ void StreamMoments::whiten() {
   const Index n = channels();
   square_ = scatter_ / count_;
   eig_.compute(square_);
-  product_.noalias() = eig_.eigenvectors().transpose() * V_;  // what each direction takes of each channel
+  product_.noalias() = eig_.vectors().transpose() * V_;  // what each direction takes of each channel
   rank_ = 0;
   for (Index i = n - 1; i >= 0; --i) {
-    const double variance = eig_.eigenvalues()(i);
+    const double variance = eig_.values()(i);
     const double rounding = level_ / 4 * product_.row(i).cwiseAbs().dot(largest_);
     if (!(variance > rounding * rounding)) continue;
-    P_.row(rank_++) = eig_.eigenvectors().col(i).transpose() / std::sqrt(variance);
+    P_.row(rank_++) = eig_.vectors().col(i).transpose() / std::sqrt(variance);
   }
   if (rank_ == 0) return next(Stage::idle);
 
@@ -292,8 +292,8 @@ void StreamMoments::whiten() {
     product_.diagonal().tail(n - r).setConstant(-1);  // not among the largest
     eig_.compute(product_);
     rank_ = components_;
-    square_.topRows(rank_).noalias() =
-        eig_.eigenvectors().rightCols(rank_).rowwise().reverse().topRows(r).transpose() * P_.topRows(r);
+    product_.leftCols(rank_) = eig_.vectors().rightCols(rank_).rowwise().reverse();
+    square_.topRows(rank_).noalias() = product_.topLeftCorner(r, rank_).transpose() * P_.topRows(r);
     P_.topRows(rank_) = square_.topRows(rank_);
   }
   const auto P = P_.topRows(rank_);
@@ -330,9 +330,9 @@ void StreamMoments::rotate() {
   product_ = (square_ + square_.transpose()) / (2 * count_);
   product_.diagonal().tail(n - r).setConstant(-1);  // D is at least 1, so these come last
   eig_.compute(product_);
-  D_.head(r) = eig_.eigenvalues().tail(r).reverse();
-  rotated_.topRows(r).noalias() =
-      eig_.eigenvectors().rightCols(r).rowwise().reverse().topRows(r).transpose() * P_.topRows(r);
+  D_.head(r) = eig_.values().tail(r).reverse();
+  product_.leftCols(r) = eig_.vectors().rightCols(r).rowwise().reverse();  // E, by descending D
+  rotated_.topRows(r).noalias() = product_.topLeftCorner(r, r).transpose() * P_.topRows(r);
   unmixing_.topRows(r).noalias() = rotated_.topRows(r) * V_;
   solved_mean_ = origin_ + offset_;
   next(Stage::idle);
@@ -347,7 +347,7 @@ void StreamMoments::correlate(const Matrix<double>& U, Matrix<double>& out) {
 }
 
 Matrix<double> StreamMoments::channel_root() const {
-  const Eig eig(scatter_ / count_);
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(scatter_ / count_);
   return V_inverse_ * eig.eigenvectors() * eig.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
 }
 

@@ -65,16 +65,20 @@ class Sample {
 }  // namespace
 
 void StreamOptions::validate(Index channels) const {
-  if (channels < 1) throw std::invalid_argument("channels: expected at least 1, got " + std::to_string(channels));
+  if (channels < 1)
+    throw std::invalid_argument("channels: expected at least 1, got " + std::to_string(channels));
   if (components < 0 || components > channels) {
     throw std::invalid_argument("components: expected 0 to " + std::to_string(channels) + ", got " +
                                 std::to_string(components));
   }
   if (!(memory == 0 || (memory >= 1024 && std::isfinite(memory)))) {
-    throw std::invalid_argument("memory: expected 0 (for ever) or at least 1024 frames, got " + std::to_string(memory));
+    throw std::invalid_argument("memory: expected 0 (for ever) or at least 1024 frames, got " +
+                                std::to_string(memory));
   }
-  if (!(saturation >= 0)) throw std::invalid_argument("saturation: expected 0 or more, got " + std::to_string(saturation));
-  if (replay < 1) throw std::invalid_argument("replay: expected at least 1 frame, got " + std::to_string(replay));
+  if (!(saturation >= 0))
+    throw std::invalid_argument("saturation: expected 0 or more, got " + std::to_string(saturation));
+  if (replay < 1)
+    throw std::invalid_argument("replay: expected at least 1 frame, got " + std::to_string(replay));
   if (learn != Learn::moments && (memory > 0 || robust)) {
     throw std::invalid_argument("memory, robust: only with learning from moments");
   }
@@ -109,9 +113,9 @@ struct StreamSeparator<T>::Impl {
   Matrix<double> past;  // replay: the last frames; robust: the first ones, until the gate opens
   Index past_size = 0, past_at = 0;
 
-  Vector<double> x, y;            // the frame at hand, from the mean, and its output
-  Matrix<double> overlap, rows;   // where U is put in order
-  std::vector<Index> slot_of;     // of each row
+  Vector<double> x, y;           // the frame at hand, from the mean, and its output
+  Matrix<double> overlap, rows;  // where U is put in order
+  std::vector<Index> slot_of;    // of each row
   std::vector<char> taken;
 
   Impl(Index channels, const StreamOptions& o)
@@ -119,8 +123,8 @@ struct StreamSeparator<T>::Impl {
         n(channels),
         outputs(o.components > 0 ? o.components : channels),
         moments_mode(o.learn == StreamOptions::Learn::moments),
-        moments(moments_mode ? channels : 1, o.components, static_cast<double>(std::numeric_limits<T>::epsilon()),
-                o.memory),
+        moments(moments_mode ? channels : 1, o.components,
+                static_cast<double>(std::numeric_limits<T>::epsilon()), o.memory),
         detector(outputs, moments.block()),
         sample(channels, o.memory),
         random(o.seed + 1) {
@@ -260,10 +264,13 @@ struct StreamSeparator<T>::Impl {
   // At counts that grow by a twentieth; when the past fades, at least 64 times within one memory.
   bool due() const {
     if (moments.count() >= next_solve) return true;
-    const double interval = std::max(options.memory / 64, n <= StreamMoments::exact_channels ? 0 : 16. * static_cast<double>(n));
+    const double interval =
+        std::max(options.memory / 64, n <= StreamMoments::exact_channels ? 0 : 16. * static_cast<double>(n));
     return options.memory > 0 && moments.count() >= relearn() && since_solve >= interval;
   }
-  double relearn() const { return std::max<double>(512, 4 * static_cast<double>(n)); }  // frames, after a change
+  double relearn() const {
+    return std::max<double>(512, 4 * static_cast<double>(n));
+  }  // frames, after a change
 
   // The outputs found, each in the place and with the sign of the one it continues.
   void adopt() {
@@ -309,7 +316,7 @@ struct StreamSeparator<T>::Impl {
   // Once they have come to rest, and only then, they are put in order of kurtosis, which stays.
   void look(Index r) {
     const bool due_look = options.memory > 0 && next_look > options.memory ? since_look >= options.memory
-                                                                            : moments.count() >= next_look;
+                                                                           : moments.count() >= next_look;
     if (!due_look) return;
     since_look = 0;
     const bool first = next_look == 0;
@@ -368,9 +375,9 @@ struct StreamSeparator<T>::Impl {
 
   template <typename Archive>
   void fields(Archive& a) {
-    a(frames, refused, outliers, changes, last_change, pending, solving, gate_open, settled, next_solve, since_solve,
-      next_look, since_look, moved, rank, U, then, mean, X, Y, y, past, past_size, past_at, detector, gate, sample,
-      random);
+    a(frames, refused, outliers, changes, last_change, pending, solving, gate_open, settled, next_solve,
+      since_solve, next_look, since_look, moved, rank, U, then, mean, X, Y, y, past, past_size, past_at,
+      detector, gate, sample, random);
     if (moments_mode) {
       a(moments);
     } else {
@@ -443,7 +450,8 @@ StreamSeparator<T>::StreamSeparator(Index channels, const StreamOptions& options
 template <typename T>
 StreamSeparator<T>::~StreamSeparator() = default;
 template <typename T>
-StreamSeparator<T>::StreamSeparator(const StreamSeparator& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+StreamSeparator<T>::StreamSeparator(const StreamSeparator& other)
+    : impl_(std::make_unique<Impl>(*other.impl_)) {}
 template <typename T>
 StreamSeparator<T>& StreamSeparator<T>::operator=(const StreamSeparator& other) {
   if (this != &other) *impl_ = *other.impl_;
@@ -458,8 +466,9 @@ template <typename T>
 bool StreamSeparator<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
   Impl& s = *impl_;
   if (x.size() != s.n || y.size() != s.outputs) {
-    throw std::invalid_argument("step: expected " + std::to_string(s.n) + " inputs and " + std::to_string(s.outputs) +
-                                " outputs, got " + std::to_string(x.size()) + " and " + std::to_string(y.size()));
+    throw std::invalid_argument("step: expected " + std::to_string(s.n) + " inputs and " +
+                                std::to_string(s.outputs) + " outputs, got " + std::to_string(x.size()) +
+                                " and " + std::to_string(y.size()));
   }
   s.x.head(s.n) = x.template cast<double>();
   const bool usable = s.step();

@@ -4,6 +4,7 @@
 
 #include "demix/random.hpp"
 #include "demix/sm_ica_network.hpp"
+#include "demix/stream_separator.hpp"
 #include "support.hpp"
 
 // Every way to the heap in this program is counted while `counting` is on. Sanitizers have an allocator of
@@ -81,6 +82,33 @@ TEST(Allocation, StepAllocatesNothing) {
       expect_silent_steps<float>(d, dynamics);
       expect_silent_steps<double>(d, dynamics);
     }
+  }
+}
+
+template <typename T>
+void expect_silent_stream(Index d, const StreamOptions& options) {
+  StreamSeparator<T> stream(d, options);
+  Random random(2);
+  Matrix<T> X = (random.normal(d, d) * random.normal(d, 6000)).template cast<T>();
+  X.row(0).head(1000).setZero();                                     // wakes up: the coordinates move
+  X.rightCols(3000) = X.rightCols(3000).colwise().reverse().eval();  // and here the mixing changes
+  Matrix<T> Y(stream.outputs(), X.cols());
+  EXPECT_EQ(allocations_in([&] {
+              for (Index t = 0; t < 3000; ++t) stream.step(X.col(t), Y.col(t));
+              stream.process(X.rightCols(3000), Y.rightCols(3000));
+            }),
+            0)
+      << d;
+}
+
+TEST(Allocation, StreamAllocatesNothing) {
+  for (const Index d : {1, 3, 4, 16, 24, 32}) {
+    StreamOptions options;
+    expect_silent_stream<float>(d, options);
+    expect_silent_stream<double>(d, options);
+    options.memory = 2000;
+    options.components = (d + 1) / 2;
+    expect_silent_stream<double>(d, options);
   }
 }
 

@@ -39,7 +39,8 @@ Matrix<double> many(Index d, Index frames, std::uint64_t seed) {
   for (Index t = 0; t < frames; ++t) {
     for (Index i = 0; i < d; ++i) {
       const double u = random.normal();
-      S(i, t) = std::copysign(std::pow(std::abs(u), 0.5 + 1.5 * static_cast<double>(i) / static_cast<double>(d)), u);
+      S(i, t) = std::copysign(
+          std::pow(std::abs(u), 0.5 + 1.5 * static_cast<double>(i) / static_cast<double>(d)), u);
     }
   }
   return random.normal(d, d) * S;
@@ -82,7 +83,8 @@ TEST(Stream, IsFobiOfAllFramesWhateverTheirOrder) {
   std::vector<Index> order(20000);
   std::iota(order.begin(), order.end(), Index{0});
   std::vector<Index> sorted = order;
-  std::stable_sort(sorted.begin(), sorted.end(), [&](Index a, Index b) { return data.S(0, a) < data.S(0, b); });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](Index a, Index b) { return data.S(0, a) < data.S(0, b); });
   std::vector<Index> by_last = order;
   std::sort(by_last.begin(), by_last.end(), [&](Index a, Index b) { return data.S(3, a) < data.S(3, b); });
   for (const auto& way : {order, sorted, by_last}) {
@@ -362,10 +364,12 @@ TEST(Stream, StatusTellsTheTruth) {
   const double error = mse(data.S, Y);
   EXPECT_GT(s.expected_mse, error / 10);
   EXPECT_LT(s.expected_mse, error * 10);
-  const Matrix<double> C = (data.X.colwise() - data.X.rowwise().mean()) * (data.X.colwise() - data.X.rowwise().mean()).transpose();
+  const Matrix<double> C =
+      (data.X.colwise() - data.X.rowwise().mean()) * (data.X.colwise() - data.X.rowwise().mean()).transpose();
   const Vector<double> scale = C.diagonal().cwiseSqrt().cwiseInverse();
   const Vector<double> eigenvalues =
-      Eigen::SelfAdjointEigenSolver<Matrix<double>>(scale.asDiagonal() * C * scale.asDiagonal()).eigenvalues();
+      Eigen::SelfAdjointEigenSolver<Matrix<double>>(scale.asDiagonal() * C * scale.asDiagonal())
+          .eigenvalues();
   EXPECT_NEAR(s.condition, std::sqrt(eigenvalues(3) / eigenvalues(0)), 0.01 * s.condition);
 }
 
