@@ -18,6 +18,11 @@ inline double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
+inline double quantile(std::vector<double> v, double p) {
+  std::sort(v.begin(), v.end());
+  return v[static_cast<std::size_t>(p * static_cast<double>(v.size() - 1))];
+}
+
 inline double largest(const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }
 inline double smallest(const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); }
 

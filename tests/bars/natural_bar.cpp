@@ -15,10 +15,7 @@
 namespace demix {
 namespace {
 
-double quantile(std::vector<double> v, double p) {
-  std::sort(v.begin(), v.end());
-  return v[static_cast<std::size_t>(p * static_cast<double>(v.size() - 1))];
-}
+using testing::quantile;
 
 struct Result {
   std::vector<double> network, fobi, ratio;
