@@ -1,11 +1,17 @@
-// Time of one step of the SM-ICA networks, published and natural, and of batch FOBI per frame, for several
-// sizes.
+// Time of one step of the SM-ICA networks, published and natural, of the stream separator and of batch FOBI per
+// frame, for several sizes; and of one multiply-add, as fast as this machine can, to compare with the arithmetic.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "core/clones.hpp"
 #include "demix/fobi.hpp"
 #include "demix/natural_network.hpp"
 #include "demix/random.hpp"
 #include "demix/sm_ica_network.hpp"
+#include "demix/stream_separator.hpp"
 
 namespace {
 
@@ -43,6 +49,80 @@ void natural_step(benchmark::State& state) {
   }
 }
 BENCHMARK(natural_step)->Name("natural/double")->Arg(4)->Arg(32)->Arg(128);
+
+// A stream from its first frame on: the coordinates found, the matrix refreshed ever more rarely.
+void stream_frames(benchmark::State& state) {
+  const demix::Index d = state.range(0);
+  const demix::Index frames = state.range(1);
+  demix::Random random(1);
+  const demix::Matrix<double> A = random.normal(d, d);
+  const demix::Matrix<double> X = A * random.normal(d, frames).array().cube().matrix();
+  demix::Vector<double> y(d);
+  for (auto _ : state) {
+    state.PauseTiming();
+    demix::StreamSeparator<double> stream(d);
+    state.ResumeTiming();
+    for (demix::Index t = 0; t < frames; ++t) stream.step(X.col(t), y);
+  }
+  state.counters["frames"] = static_cast<double>(frames);
+}
+BENCHMARK(stream_frames)->Name("stream/double")->Args({4, 100000})->Args({32, 50000})->Args({128, 20000});
+
+// The slowest step of a stream. What the machine did in between is told from what the stream does by repeating it:
+// of each step the fastest repetition counts, of all steps the slowest.
+void stream_worst(benchmark::State& state) {
+  const demix::Index d = state.range(0);
+  const demix::Index frames = 20000;
+  demix::Random random(1);
+  const demix::Matrix<double> A = random.normal(d, d);
+  demix::Matrix<double> X = A * random.normal(d, frames).array().cube().matrix();
+  X.topRows(d / 2).leftCols(3000).setZero();  // half of the channels wake up later
+  demix::Vector<double> y(d);
+  std::vector<double> best(static_cast<std::size_t>(frames), 1e9);
+  for (auto _ : state) {
+    demix::StreamSeparator<double> stream(d);
+    for (demix::Index t = 0; t < frames; ++t) {
+      const auto start = std::chrono::steady_clock::now();
+      stream.step(X.col(t), y);
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      auto& b = best[static_cast<std::size_t>(t)];
+      b = std::min(b, taken.count());
+    }
+  }
+  state.counters["worst_us"] = 1e6 * *std::max_element(best.begin(), best.end());
+}
+BENCHMARK(stream_worst)->Name("worst")->Arg(4)->Arg(16)->Arg(32)->Iterations(7)->Unit(benchmark::kMillisecond);
+
+// Independent multiply-adds in registers: the time per lane.
+template <typename T>
+DEMIX_INLINE T multiply_adds_body(T* seed, int rounds) {
+  typedef T V __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
+  V sum[12];
+  V x = *reinterpret_cast<V*>(seed);
+  for (int k = 0; k < 12; ++k) sum[k] = x * static_cast<T>(k);
+  for (int r = 0; r < rounds; ++r) {
+#pragma GCC unroll 12
+    for (int k = 0; k < 12; ++k) sum[k] = sum[k] * x + x;
+  }
+  T total = 0;
+  for (int k = 0; k < 12; ++k) total += sum[k][0];
+  return total;
+}
+DEMIX_CLONES float multiply_adds(float* seed, int rounds) { return multiply_adds_body(seed, rounds); }
+DEMIX_CLONES double multiply_adds(double* seed, int rounds) { return multiply_adds_body(seed, rounds); }
+
+template <typename T>
+void multiply_add(benchmark::State& state) {
+  T seed[8] = {T(.5), T(.25), T(.1), T(.3), T(.7), T(.2), T(.6), T(.9)};
+  constexpr int rounds = 4096;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(seed);
+    benchmark::DoNotOptimize(multiply_adds(seed, rounds));
+  }
+  state.counters["lanes"] = 12.0 * rounds * 32 / sizeof(T);
+}
+BENCHMARK(multiply_add<double>)->Name("fma/double");
+BENCHMARK(multiply_add<float>)->Name("fma/float");
 
 template <typename T>
 void fobi_frame(benchmark::State& state) {

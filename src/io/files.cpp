@@ -7,20 +7,16 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <cstring>
 #include <deque>
 #include <string>
 #include <utility>
 
 #include "demix/io.hpp"
+#include "io/failure.hpp"
 
 namespace demix::io {
 namespace fs = std::filesystem;
 namespace {
-
-Error failure(const fs::path& path, const char* what) {
-  return Error(path.string() + ": " + what + ": " + std::strerror(errno));
-}
 
 enum class Format { npy, comma, tab, unknown };
 

@@ -4,90 +4,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "demix/frame_io.hpp"
+#include "io/bytes.hpp"
+#include "io/failure.hpp"
+#include "io/text_line.hpp"
+#include "io/wav.hpp"
 
+/// Bytes in, frames out. The lines of text are in frame_reader_text.cpp.
 namespace demix::io {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the readers assume a little-endian machine");
-
-constexpr std::size_t chunk = 1 << 16;              // what a pipe holds
-constexpr std::size_t largest_frame = 1 << 24;      // bytes, or characters of a line
-constexpr std::uint32_t unknown_size = 0xffffffff;  // in a WAV header
-
-Error failure(const std::string& name, const char* what) {
-  return Error(name + ": " + what + ": " + std::strerror(errno));
-}
-
-template <typename T>
-T load(const char* p) {
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
-
-template <typename T>
-double real(const char* p) {
-  return static_cast<double>(load<T>(p));
-}
-
-// Full scale is 1.
-double pcm8(const char* p) { return (load<std::uint8_t>(p) - 128) / 128.0; }
-double pcm16(const char* p) { return load<std::int16_t>(p) / 32768.0; }
-double pcm24(const char* p) {
-  return (load<std::uint16_t>(p) + 65536 * load<std::int8_t>(p + 2)) / 8388608.0;
-}
-double pcm32(const char* p) { return load<std::int32_t>(p) / 2147483648.0; }
-
-// Text follows the rules of parse_text().
-
-std::string_view trim(std::string_view s) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!s.empty() && blank(s.front())) s.remove_prefix(1);
-  while (!s.empty() && blank(s.back())) s.remove_suffix(1);
-  return s;
-}
-
-char find_delimiter(std::string_view line) {
-  for (const char c : {',', ';', '\t'}) {
-    if (line.find(c) != std::string_view::npos) return c;
-  }
-  return ' ';
-}
-
-void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields) {
-  fields.clear();
-  if (delimiter == ' ') {
-    while (!(line = trim(line)).empty()) {
-      const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
-      fields.push_back(line.substr(0, end));
-      line.remove_prefix(end);
-    }
-    return;
-  }
-  for (;;) {
-    const std::size_t end = line.find(delimiter);
-    fields.push_back(trim(line.substr(0, end)));
-    if (end == std::string_view::npos) return;
-    line.remove_prefix(end + 1);
-  }
-}
-
-bool parse_number(std::string_view field, double& value) {
-  if (!field.empty() && field.front() == '+') field.remove_prefix(1);
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error == std::errc::result_out_of_range)
-    value = std::strtod(std::string(field).c_str(), nullptr);  // 0 or Inf
-  return error != std::errc::invalid_argument && end == field.data() + field.size();
-}
+constexpr std::size_t chunk = 1 << 16;          // what a pipe holds
+constexpr std::size_t largest_frame = 1 << 24;  // bytes, or characters of a line
 
 Descriptor open_input(const std::string& path, const std::string& name) {
   if (path == "-") return {STDIN_FILENO, false};
@@ -115,11 +47,11 @@ FrameReader::FrameReader(const std::string& name, FrameLayout asked)
   switch (layout_.format) {
     case FrameFormat::f32:
       sample_bytes_ = sizeof(float);
-      decode_ = real<float>;
+      decode_ = load_real<float>;
       break;
     case FrameFormat::f64:
       sample_bytes_ = sizeof(double);
-      decode_ = real<double>;
+      decode_ = load_real<double>;
       break;
     case FrameFormat::wav:
       read_wav_header();
@@ -201,154 +133,48 @@ void FrameReader::drop(std::uint64_t bytes) {
 }
 
 void FrameReader::read_wav_header() {
-  need(12);
-  const std::string form(buffer_.data() + begin_, 4);
-  const bool large = form == "RF64" || form == "BW64";  // the size of the data is in a chunk of its own
-  if (form == "RIFX") throw Error(name_ + ": is a big-endian WAV (RIFX); convert it to RIFF");
-  if ((form != "RIFF" && !large) || std::string_view(buffer_.data() + begin_ + 8, 4) != "WAVE")
-    throw Error(name_ + ": is not a WAV file; its first bytes are not RIFF ... WAVE");
-  drop(12);
+  need(wav::form_bytes);
+  const bool large = wav::parse_form(buffer_.data() + begin_, name_);
+  drop(wav::form_bytes);
   std::uint64_t large_size = 0;
   for (;;) {
-    need(8);
-    const std::string id(buffer_.data() + begin_, 4);
-    const auto size = load<std::uint32_t>(buffer_.data() + begin_ + 4);
-    drop(8);
-    if (id == "data") {
-      // Who streams does not know the size. Besides 0 and all ones, just below 2 GiB is common in pipes.
-      const bool placeholder = size == 0 || size == unknown_size ||
-                               (size >= 0x7fff0000 && size <= 0x80000000 && ::lseek(fd(), 0, SEEK_CUR) < 0);
-      if (!placeholder) left_ = size;
-      if (large && size == unknown_size && large_size > 0) left_ = large_size;
+    need(wav::chunk_head_bytes);
+    const wav::ChunkHead head = wav::parse_chunk_head(buffer_.data() + begin_);
+    drop(wav::chunk_head_bytes);
+    if (head.id == "data") {
+      left_ = wav::data_bytes(head.size, large_size, ::lseek(fd(), 0, SEEK_CUR) >= 0);
       break;
     }
-    if (id == "fmt ") {
-      read_wav_format(size);
-    } else if (id == "ds64" && size >= 16) {
-      need(16);
-      large_size = load<std::uint64_t>(buffer_.data() + begin_ + 8);
-      drop(size);
+    if (head.id == "fmt ") {
+      read_wav_format(head.size);
     } else {
-      drop(size);
+      if (large && head.id == "ds64" && head.size >= wav::large_sizes_bytes) {
+        need(wav::large_sizes_bytes);
+        large_size = wav::parse_large_size(buffer_.data() + begin_);
+      }
+      drop(head.size);
     }
-    drop(size % 2);  // chunks begin at even places
+    if (head.odd()) drop(1);
   }
   if (decode_ == nullptr) throw Error(name_ + ": the WAV header has no 'fmt ' chunk before its data");
 }
 
 void FrameReader::read_wav_format(std::uint32_t size) {
-  constexpr std::uint16_t pcm = 1;
-  constexpr std::uint16_t ieee_float = 3;
-  constexpr std::uint16_t extensible = 0xfffe;
-  constexpr std::string_view extension("\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71", 14);
-  const std::size_t known = std::min<std::uint32_t>(size, 40);
+  const std::size_t known = std::min<std::size_t>(size, wav::format_bytes);
   need(known);
-  const char* p = buffer_.data() + begin_;
-  if (size < 16) throw Error(name_ + ": the 'fmt ' chunk of the WAV header is too short");
-  auto tag = load<std::uint16_t>(p);
-  const auto channels = load<std::uint16_t>(p + 2);
-  const auto rate = load<std::uint32_t>(p + 4);
-  const auto block = load<std::uint16_t>(p + 12);
-  const auto bits = load<std::uint16_t>(p + 14);
-  if (tag == extensible && known == 40 && std::string_view(p + 26, 14) == extension)
-    tag = load<std::uint16_t>(p + 24);
+  const std::string body(buffer_.data() + begin_, known);
   drop(size);
-
-  decode_ = tag == pcm && bits == 8           ? pcm8
-            : tag == pcm && bits == 16        ? pcm16
-            : tag == pcm && bits == 24        ? pcm24
-            : tag == pcm && bits == 32        ? pcm32
-            : tag == ieee_float && bits == 32 ? real<float>
-            : tag == ieee_float && bits == 64 ? real<double>
-                                              : nullptr;
-  if (decode_ == nullptr) {
-    throw Error(name_ + ": WAV format " + std::to_string(tag) + " with " + std::to_string(bits) +
-                " bits is not supported; use PCM of 8, 16, 24 or 32 bits or float of 32 or 64");
-  }
-  if (channels == 0) throw Error(name_ + ": the WAV header says there are no channels; it is damaged");
-  sample_bytes_ = bits / 8;
-  if (block != channels * sample_bytes_) {
-    throw Error(name_ + ": the WAV header says " + std::to_string(block) + " bytes per frame, but " +
-                std::to_string(channels) + " channels of " + std::to_string(bits) + " bits; it is damaged");
-  }
-  if (rate > 0 && layout_.rate > 0 && layout_.rate != rate) {
-    std::array<char, 32> asked{};
-    std::to_chars(asked.data(), asked.data() + asked.size(), layout_.rate);
-    throw Error(name_ + ": has " + std::to_string(rate) + " frames per second where " + asked.data() +
+  const wav::Format format = wav::parse_format(body, name_);
+  if (format.rate > 0 && layout_.rate > 0 && layout_.rate != format.rate) {
+    std::string asked;
+    append_number(asked, layout_.rate);
+    throw Error(name_ + ": has " + std::to_string(format.rate) + " frames per second where " + asked +
                 " were asked for");
   }
-  if (rate > 0) layout_.rate = rate;
-  layout_.channels = channels;
-}
-
-void FrameReader::read_first_line() {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  const auto start = [&] { return std::string_view(buffer_.data(), std::min<std::size_t>(end_, 3)); };
-  while (!input_over_ && start().size() < 3 && byte_order_mark.starts_with(start())) fill_or_throw();
-  if (start() == byte_order_mark) begin_ = 3;
-
-  for (find_line(); line_bytes_ == 0; find_line()) {
-    if (input_over_) throw Error(name_ + ": there are no numbers in it");
-    fill_or_throw();
-  }
-  const std::string_view line = trim({buffer_.data() + begin_, line_bytes_});
-  delimiter_ = find_delimiter(line);
-  split(line, delimiter_, fields_);
-  layout_.channels = static_cast<Index>(fields_.size());
-  double ignored = 0;
-  for (const std::string_view field : fields_) {
-    if (parse_number(field, ignored)) return;  // no names: it is the first frame, still to be given out
-  }
-  std::string text(line);
-  for (std::size_t i = 0; i < fields_.size(); ++i) text.append(1, i == 0 ? '\n' : delimiter_).append("0");
-  layout_.names = parse_text(text, name_).names;
-  take_line();
-}
-
-// Drops lines that do not count and finds the end of the first that does, if it is there.
-void FrameReader::find_line() {
-  line_bytes_ = 0;
-  for (;;) {
-    const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
-    const std::size_t end = rest.find('\n', searched_);
-    if (end == std::string_view::npos && (!input_over_ || rest.empty())) {
-      searched_ = rest.size();
-      return;
-    }
-    const std::size_t bytes = std::min(end, rest.size() - 1) + 1;
-    const std::string_view line = trim(rest.substr(0, bytes));
-    if (!line.empty() && line.front() != '#') {
-      line_bytes_ = bytes;
-      searched_ = bytes - 1;
-      return;
-    }
-    line_bytes_ = bytes;
-    take_line();
-  }
-}
-
-void FrameReader::take_line() {
-  begin_ += std::exchange(line_bytes_, 0);
-  searched_ = 0;
-  ++line_number_;
-}
-
-// What is wrong with the next line, or nothing and its numbers.
-std::string FrameReader::parse_line(double* frame) {
-  split(trim({buffer_.data() + begin_, line_bytes_}), delimiter_, fields_);
-  const auto channels = static_cast<std::size_t>(layout_.channels);
-  const auto place = [&] { return name_ + ": line " + std::to_string(line_number_); };
-  if (fields_.size() != channels) {
-    return place() + " has " + std::to_string(fields_.size()) + " values where " + std::to_string(channels) +
-           " were expected; every row must be as long as the first";
-  }
-  for (std::size_t k = 0; k < channels; ++k) {
-    if (!parse_number(fields_[k], frame[k])) {
-      return place() + ", column " + std::to_string(k + 1) + ": '" + std::string(fields_[k].substr(0, 40)) +
-             "' is not a number";
-    }
-  }
-  return {};
+  decode_ = format.decode;
+  sample_bytes_ = format.sample_bytes;
+  if (format.rate > 0) layout_.rate = format.rate;
+  layout_.channels = format.channels;
 }
 
 std::uint64_t FrameReader::whole_frames() const {

@@ -7,12 +7,14 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <cstring>
+#include <limits>
 #include <string>
 
 #include "demix/frame_io.hpp"
+#include "io/bytes.hpp"
+#include "io/failure.hpp"
+#include "io/text_line.hpp"
+#include "io/wav.hpp"
 
 namespace demix::io {
 namespace {
@@ -20,74 +22,9 @@ namespace {
 constexpr std::size_t chunk = 1 << 16;
 constexpr std::array<std::string_view, 4> format_names = {"f32", "f64", "wav", "csv"};
 
-Error failure(const std::string& name, const char* what) {
-  return Error(name + ": " + what + ": " + std::strerror(errno));
-}
-
-template <typename T>
-void put(std::string& bytes, T value) {
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes.append(raw, sizeof value);
-}
-
-void put_float(std::string& bytes, double value) {
+void store_float(std::string& bytes, double value) {
   constexpr double largest = std::numeric_limits<float>::max();
-  put(bytes, static_cast<float>(std::clamp(value, -largest, largest)));  // NaN stays NaN
-}
-
-constexpr std::uint32_t unknown_size = 0xffffffff;
-constexpr std::size_t wav_header_bytes = 58;
-constexpr std::array<std::size_t, 3> wav_lengths_at = {4, 46, 54};
-
-// Formats other than PCM have an extension size (none here) in 'fmt ' and the number of frames in 'fact'.
-std::string wav_header(const FrameLayout& layout, std::uint32_t data_bytes) {
-  constexpr std::uint16_t ieee_float = 3;
-  const auto frame_bytes = static_cast<std::uint32_t>(layout.channels) * 4;
-  const bool known = data_bytes != unknown_size;
-  const auto rate = static_cast<std::uint32_t>(layout.rate);
-  std::string h = "RIFF";
-  put(h, known ? data_bytes + static_cast<std::uint32_t>(wav_header_bytes - 8) : unknown_size);
-  h += "WAVEfmt ";
-  put<std::uint32_t>(h, 18);
-  put(h, ieee_float);
-  put(h, static_cast<std::uint16_t>(layout.channels));
-  put(h, rate);
-  put(h, static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{rate} * frame_bytes, 0xffffffff)));
-  put(h, static_cast<std::uint16_t>(frame_bytes));
-  put<std::uint16_t>(h, 32);
-  put<std::uint16_t>(h, 0);
-  h += "fact";
-  put<std::uint32_t>(h, 4);
-  put(h, known ? data_bytes / frame_bytes : unknown_size);
-  h += "data";
-  put(h, data_bytes);
-  return h;
-}
-
-bool is_number(std::string_view s) {
-  double ignored = 0;
-  if (!s.empty() && s.front() == '+') s.remove_prefix(1);
-  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), ignored);
-  return error != std::errc::invalid_argument && end == s.data() + s.size();
-}
-
-// A line that reads back as these names: not as numbers, a comment, or more of them.
-std::string names_line(const std::vector<std::string>& names) {
-  std::string line;
-  for (std::string name : names) {
-    for (char& c : name) {
-      if (c == ',' || c == '\n' || c == '\r') c = ' ';
-      if (names.size() == 1 && (c == ' ' || c == ';' || c == '\t')) c = '_';  // without a comma they separate
-    }
-    const bool quoted = name.empty() || is_number(name) ||
-                        std::string_view("#\"' \t").find(name.front()) != std::string_view::npos ||
-                        name.back() == ' ' || name.back() == '\t';
-    if (!line.empty()) line += ',';
-    line += quoted ? '"' + name + '"' : name;
-  }
-  if (!line.empty()) line += '\n';
-  return line;
+  store(bytes, static_cast<float>(std::clamp(value, -largest, largest)));  // NaN stays NaN
 }
 
 std::string header_of(const FrameLayout& layout, const std::string& name) {
@@ -99,17 +36,10 @@ std::string header_of(const FrameLayout& layout, const std::string& name) {
                                 std::to_string(layout.names.size()) + " for " +
                                 std::to_string(layout.channels));
   }
-  if (layout.format == FrameFormat::csv) return names_line(layout.names);
+  if (layout.format == FrameFormat::csv) return names_line(layout.names, ',');
   if (layout.format != FrameFormat::wav) return {};
-  if (!(layout.rate >= 1 && layout.rate < unknown_size) || layout.rate != std::floor(layout.rate)) {
-    throw Error(name + ": a WAV file needs a whole number of frames per second; give the rate, " +
-                "or write another format");
-  }
-  if (layout.channels > 0xffff / 4) {
-    throw Error(name + ": a WAV file holds at most 16383 channels, not " + std::to_string(layout.channels) +
-                "; write another format");
-  }
-  return wav_header(layout, unknown_size);
+  wav::check_layout(layout, name);
+  return wav::header(layout, wav::unknown_size);
 }
 
 std::string output_name(const std::string& path) { return path == "-" ? "standard output" : path; }
@@ -179,9 +109,8 @@ FrameWriter::FrameWriter(const std::string& name, FrameLayout layout, std::uint6
   std::string found(header_.size(), '\0');
   const ssize_t got = ::pread(file_.get(), found.data(), found.size(), 0);
   if (got < 0) throw failure(name_, "cannot read");
-  if (layout_.format == FrameFormat::wav) {  // an earlier finish() may have put the lengths in
-    for (const std::size_t at : wav_lengths_at) found.replace(at, 4, 4, '\xff');
-  }
+  if (layout_.format == FrameFormat::wav)
+    wav::forget_lengths(found);  // an earlier finish() may have put them in
   if (bytes < header_.size() || found != header_) {
     throw Error(name_ +
                 ": begins otherwise than a stream of this layout; the output does not belong to the state");
@@ -197,20 +126,19 @@ void FrameWriter::write(const Frames<double>& Y) {
     throw std::invalid_argument("Y must have one row for each of " + std::to_string(layout_.channels) +
                                 " channels, has " + std::to_string(Y.rows()));
   }
-  std::array<char, 32> digits{};
   for (Index t = 0; t < Y.cols(); ++t) {
     for (Index i = 0; i < Y.rows(); ++i) {
       switch (layout_.format) {
         case FrameFormat::f32:
         case FrameFormat::wav:
-          put_float(buffer_, Y(i, t));
+          store_float(buffer_, Y(i, t));
           break;
         case FrameFormat::f64:
-          put(buffer_, Y(i, t));
+          store(buffer_, Y(i, t));
           break;
         case FrameFormat::csv:
-          const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), Y(i, t)).ptr;
-          buffer_.append(digits.data(), end).push_back(i + 1 < Y.rows() ? ',' : '\n');
+          append_number(buffer_, Y(i, t));
+          buffer_.push_back(i + 1 < Y.rows() ? ',' : '\n');
           break;
       }
     }
@@ -247,8 +175,8 @@ void FrameWriter::sync() {
 
 void FrameWriter::finish() {
   flush();
-  if (layout_.format != FrameFormat::wav || header_at_ < 0 || bytes_ >= unknown_size) return;
-  patch(wav_header(layout_, static_cast<std::uint32_t>(bytes_ - header_.size())));
+  if (layout_.format != FrameFormat::wav || header_at_ < 0 || bytes_ >= wav::unknown_size) return;
+  patch(wav::header(layout_, static_cast<std::uint32_t>(bytes_ - header_.size())));
 }
 
 void FrameWriter::patch(const std::string& header) {

@@ -35,6 +35,29 @@ TEST(Text, RoundTripIsExact) {
   }
 }
 
+TEST(Text, NamesReadBackAsNames) {
+  const auto back = [](const std::vector<std::string>& names, char delimiter) {
+    const Signals s{Matrix<double>::Ones(static_cast<Index>(names.size()), 2), 0, names};
+    const Signals read = parse_text(to_text(s, delimiter), "x");
+    EXPECT_EQ(read.data, s.data) << delimiter;
+    return read.names;
+  };
+  const std::vector<std::string> hard = {"#1", "2", "+nan", "", " a ", "'b'", "C 3", "plain", "1e999"};
+  const std::vector<std::string> numbers = {"1", "2"};
+  for (const char delimiter : {',', ';', '\t'}) {
+    EXPECT_EQ(back(hard, delimiter), hard);
+    EXPECT_EQ(back(numbers, delimiter), numbers);
+    EXPECT_EQ(back({"C 3"}, delimiter), (std::vector<std::string>{"C_3"}));
+    EXPECT_EQ(back({"a,b;c\td\ne"}, delimiter), (std::vector<std::string>{"a_b_c_d_e"}));
+    for (const char* name : {"", "#", "7", "\xef\xbb\xbfz"})
+      EXPECT_EQ(back({name}, delimiter), (std::vector<std::string>{name}));
+  }
+  // Only what the reader would take for a delimiter is given up.
+  EXPECT_EQ(back({"a,b;c\td", "e\r\nf"}, ','), (std::vector<std::string>{"a b;c\td", "e  f"}));
+  EXPECT_EQ(back({"a,b;c\td", "e\r\nf"}, '\t'), (std::vector<std::string>{"a b c d", "e  f"}));
+  EXPECT_EQ(back({"a,b;c\td", " 1 "}, ' '), (std::vector<std::string>{"a_b_c_d", "_1_"}));
+}
+
 TEST(Text, BadFilesAreRefusedWithThePlace) {
   const auto message = [](const char* text) -> std::string {
     try {
