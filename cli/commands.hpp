@@ -10,5 +10,6 @@ void add_generate(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_score(CLI::App& app);
 void add_separate(CLI::App& app);
+void add_stream(CLI::App& app);
 
 }  // namespace demix::cli

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   app.footer("demix COMMAND --help tells more. Start with: demix demo");
   demix::cli::add_demo(app);
   demix::cli::add_separate(app);
+  demix::cli::add_stream(app);
   demix::cli::add_score(app);
   demix::cli::add_generate(app);
   demix::cli::add_methods(app);

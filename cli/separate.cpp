@@ -63,7 +63,7 @@ void run(const Options& o) {
       folder / ("sources" + std::filesystem::path(o.input).extension().string());
   const std::filesystem::path model_file = folder / "model.json";
   Signals out;
-  out.data = outcome.model.apply(input.data);
+  out.data = o.method_options.live ? std::move(outcome.live) : outcome.model.apply(input.data);
   out.rate = input.rate;
   if (!input.names.empty()) {
     for (Index k = 0; k < out.data.rows(); ++k) out.names.push_back(fmt::format("source{}", k + 1));
@@ -131,11 +131,13 @@ void add_separate(CLI::App& app) {
   sub->add_option("--lambda-reading", o->reading, "What --lambda holds: lambda^-2, lambda, or lambda^-1")
       ->check(CLI::IsMember({"inverse-square", "direct", "inverse"}))
       ->capture_default_str();
-  sub->add_option("--passes", o->method_options.passes, "Times over the data (sm-ica)")
+  sub->add_option("--passes", o->method_options.passes, "Online methods: times over the data")
       ->check(CLI::Range(Index{1}, Index{1} << 30))
       ->capture_default_str();
   sub->add_flag("--shuffle", o->method_options.shuffle,
-                "A new random order of the frames in every pass (sm-ica)");
+                "Online methods: a new random order of the frames in every pass");
+  sub->add_flag("--live", o->method_options.live,
+                "Online methods: write each frame as it came out while learning, not as the final model has it");
   sub->add_flag("--json", o->json, "Report as JSON");
   sub->callback([o] { run(*o); });
 }

@@ -26,6 +26,7 @@ struct MethodOptions {
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
   Index passes = 1;                                       ///< online methods: times over the data
   bool shuffle = false;  ///< online methods: a new random order in every pass
+  bool live = false;     ///< online methods: keep the outputs as they came out
   ProgressCallback progress;
 };
 
@@ -39,6 +40,7 @@ struct Outcome {
   bool ok = true;
   std::string failure;  ///< one line, when not ok
   Model model;
+  Matrix<double> live;  ///< if asked for: each frame's output when it went by (for the last time)
 };
 
 struct Method {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "demix/types.hpp"
+#include "demix/model.hpp"
 
 /// A separator to put on a live stream and forget: one frame in, one frame of sources out, nothing to tune.
 ///
@@ -35,7 +35,11 @@ struct StreamOptions {
   std::uint64_t seed = 0;  ///< of the network's start and of the draws
 
   void validate(Index channels) const;
+  bool operator==(const StreamOptions&) const = default;
 };
+
+std::string_view learn_name(StreamOptions::Learn learn);
+StreamOptions::Learn learn_named(std::string_view name);  ///< throws std::invalid_argument listing the names
 
 struct StreamStatus {
   std::int64_t frames = 0;    ///< seen, refused ones too
@@ -84,6 +88,9 @@ class StreamSeparator {
 
   /// Brings U up to date with every frame seen, for the end of a stream.
   void finish();
+  /// What finish() would come to, with what is to be said about it; the stream itself goes on as if not asked.
+  /// Components have the order and signs of the outputs. Throws std::invalid_argument if nothing varied so far.
+  Model model() const;
 
   /// Everything, to go on later bit for bit as if never stopped.
   std::string state() const;

@@ -55,7 +55,7 @@ void FrameReader::take_line() {
 std::string FrameReader::parse_line(double* frame) {
   const std::string wrong = parse_row(trim({buffer_.data() + begin_, line_bytes_}), delimiter_,
                                       static_cast<std::size_t>(layout_.channels), frame, fields_);
-  return wrong.empty() ? wrong : name_ + ": line " + std::to_string(line_number_) + wrong;
+  return wrong.empty() ? wrong : at_line(name_, line_number_, wrong);
 }
 
 }  // namespace demix::io

@@ -14,6 +14,7 @@ Signals parse_text(std::string_view text, const std::string& name) {
   std::vector<double> values;
   std::vector<std::string_view> fields;
   std::size_t channels = 0;
+  Index frames = 0;
   char delimiter = 0;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -33,11 +34,11 @@ Signals parse_text(std::string_view text, const std::string& name) {
     values.resize(values.size() + channels);
     const std::string wrong =
         parse_row(line, delimiter, channels, values.data() + values.size() - channels, fields);
-    if (!wrong.empty()) throw Error(name + ": line " + std::to_string(number) + wrong);
+    if (!wrong.empty()) throw Error(at_line(name, number, wrong));
+    ++frames;
   }
-  if (values.empty()) throw Error(name + ": there are no numbers in it");
-  out.data = Eigen::Map<const Matrix<double>>(values.data(), static_cast<Index>(channels),
-                                              static_cast<Index>(values.size() / channels));
+  if (frames == 0) throw Error(name + ": there are no numbers in it");
+  out.data = Eigen::Map<const Matrix<double>>(values.data(), static_cast<Index>(channels), frames);
   return out;
 }
 

@@ -27,6 +27,10 @@ bool parse_number(std::string_view field, double& value);
 std::string parse_row(std::string_view line, char delimiter, std::size_t channels, double* values,
                       std::vector<std::string_view>& fields);
 
+inline std::string at_line(const std::string& name, std::size_t number, const std::string& wrong) {
+  return name + ": line " + std::to_string(number) + wrong;
+}
+
 bool are_names(const std::vector<std::string_view>& fields);  ///< none of them is a number
 /// Without their quotes, as UTF-8.
 std::vector<std::string> names_of(const std::vector<std::string_view>& fields);

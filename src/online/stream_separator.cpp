@@ -1,5 +1,6 @@
 #include "demix/stream_separator.hpp"
 
+#include <Eigen/QR>
 #include <Eigen/SVD>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "demix/crosstalk.hpp"
 #include "demix/natural_network.hpp"
 #include "demix/random.hpp"
+#include "demix/version.hpp"
 #include "online/change_detector.hpp"
 #include "online/kernels.hpp"
 #include "online/outlier_gate.hpp"
@@ -372,6 +374,7 @@ struct StreamSeparator<T>::Impl {
   const Vector<double>& mean_of_channels() const { return moments_mode ? mean : network->mean(); }
 
   StreamStatus status() const;
+  Matrix<double> mixing(const Matrix<double>& used);
 
   template <typename Archive>
   void fields(Archive& a) {
@@ -442,6 +445,94 @@ StreamStatus StreamSeparator<T>::Impl::status() const {
     s.condition = singular(0) / singular(s.rank - 1);
   }
   return s;
+}
+
+// E[x y^T]: what one unit of each output in use adds to the channels
+template <typename T>
+Matrix<double> StreamSeparator<T>::Impl::mixing(const Matrix<double>& used) {
+  if (!moments_mode) return used.completeOrthogonalDecomposition().pseudoInverse();
+  Matrix<double> solved = Matrix<double>::Zero(n, std::max(outputs, rank));
+  moments.correlate(Matrix<double>::Identity(n, n), solved);
+  Matrix<double> out(n, used.rows());
+  for (Index i = 0; i < used.rows(); ++i) {  // U is made of the solved rows, turned round or not
+    Index row = 0;
+    (moments.unmixing().rowwise() - used.row(i)).rowwise().squaredNorm().cwiseMin(
+        (moments.unmixing().rowwise() + used.row(i)).rowwise().squaredNorm()).minCoeff(&row);
+    out.col(i) = (moments.unmixing().row(row).dot(used.row(i)) < 0 ? -1 : 1) * solved.col(row);
+  }
+  return out;
+}
+
+template <typename T>
+Model StreamSeparator<T>::model() const {
+  StreamSeparator done(*this);
+  done.finish();
+  const StreamStatus s = done.status();
+  if (s.rank == 0) throw std::invalid_argument("no channel has varied so far; there is nothing to separate");
+  const Matrix<double> B = done.unmixing();
+  Model model;
+  model.method = "stream";
+  model.version = version;
+  model.options = {{"learn", std::string(learn_name(options().learn))}};
+  if (options().memory > 0) model.options["memory"] = std::to_string(static_cast<std::int64_t>(options().memory));
+  if (options().robust) model.options["robust"] = "yes";
+  if (options().components > 0) model.options["components"] = std::to_string(options().components);
+  model.samples = s.frames - s.refused - s.outliers;
+  model.mean = done.mean();
+  model.unmixing.resize(s.rank, channels());
+  std::vector<Index> component(static_cast<std::size_t>(outputs()));  // of each output
+  for (Index i = 0, k = 0; k < s.rank; ++i) {
+    if (B.row(i).squaredNorm() == 0) continue;
+    component[static_cast<std::size_t>(i)] = k;
+    model.unmixing.row(k++) = B.row(i);
+  }
+  model.mixing = done.impl_->mixing(model.unmixing);
+  model.kurtosis = s.kurtosis;
+
+  const auto warn = [&](Warning::Kind kind, const std::string& text, std::vector<Index> which = {}) {
+    model.warnings.push_back({kind, text, std::move(which)});
+  };
+  if (s.rank < outputs()) {
+    warn(Warning::Kind::reduced_rank,
+         std::to_string(channels()) + " channels hold only " + std::to_string(s.rank) + " independent signals");
+  }
+  const auto advised = 10 * s.rank * s.rank;
+  if (model.samples < advised) {
+    warn(Warning::Kind::few_samples, std::to_string(model.samples) + " frames are few for " + std::to_string(s.rank) +
+                                         " components; at least " + std::to_string(advised) + " are advised");
+  }
+  if (options().learn == StreamOptions::Learn::moments && !s.settled) {
+    warn(Warning::Kind::not_converged, "the outputs have not settled yet: they were still turning as frames came in");
+  }
+  for (const auto& [a, b] : s.unresolved) {
+    const Index i = component[static_cast<std::size_t>(a)];
+    const Index j = component[static_cast<std::size_t>(b)];
+    warn(Warning::Kind::close_kurtosis,
+         "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
+             ": kurtoses too close to tell apart with " + std::to_string(model.samples) +
+             " frames; they may still be mixed with each other",
+         {i, j});
+  }
+  return model;
+}
+
+std::string_view learn_name(StreamOptions::Learn learn) {
+  switch (learn) {
+    case StreamOptions::Learn::moments:
+      return "moments";
+    case StreamOptions::Learn::replay:
+      return "replay";
+    case StreamOptions::Learn::frame:
+      return "frame";
+  }
+  return "";
+}
+
+StreamOptions::Learn learn_named(std::string_view name) {
+  for (const auto learn : {StreamOptions::Learn::moments, StreamOptions::Learn::replay, StreamOptions::Learn::frame}) {
+    if (learn_name(learn) == name) return learn;
+  }
+  throw std::invalid_argument("learn: expected moments, replay or frame, got '" + std::string(name) + "'");
 }
 
 template <typename T>
