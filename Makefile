@@ -2,11 +2,12 @@
 # make test    install what is missing, build, and run every test (plain, then under ASan and UBSan)
 # make build   leaves the program at build/demix
 # make bars    what the library promises, measured; make bench: speed beside NumPy
+# make soak    a billion frames, or ten minutes of them
 # make lint, make asan, make tsan, make coverage: for those who change the code
 JOBS ?= $(shell nproc)
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
-.PHONY: demo test build install bench bars lint format coverage asan tsan clean
+.PHONY: demo test build install bench bars soak lint format coverage asan tsan clean
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -46,6 +47,12 @@ bench: scripts/.installed
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS)
 	bench/compare-step build-bench/bench/step_time
+
+soak: scripts/.installed
+	scripts/install-deps libbenchmark-dev
+	cmake --preset bench > /dev/null
+	cmake --build build-bench -j $(JOBS) --target soak
+	build-bench/bench/soak
 
 lint: build/.configured
 	scripts/install-deps clang-format clang-tidy

@@ -1,5 +1,6 @@
-// Time of one step of the SM-ICA networks, published and natural, of the stream separator and of batch FOBI per
-// frame, for several sizes; and of one multiply-add, as fast as this machine can, to compare with the arithmetic.
+// Time of one step of the SM-ICA networks, published and natural, of the stream separator and of batch FOBI
+// per frame, for several sizes; and of one multiply-add, as fast as this machine can, to compare with the
+// arithmetic.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -68,8 +69,8 @@ void stream_frames(benchmark::State& state) {
 }
 BENCHMARK(stream_frames)->Name("stream/double")->Args({4, 100000})->Args({32, 50000})->Args({128, 20000});
 
-// The slowest step of a stream. What the machine did in between is told from what the stream does by repeating it:
-// of each step the fastest repetition counts, of all steps the slowest.
+// The slowest step of a stream. What the machine did in between is told from what the stream does by
+// repeating it: of each step the fastest repetition counts, of all steps the slowest.
 void stream_worst(benchmark::State& state) {
   const demix::Index d = state.range(0);
   const demix::Index frames = 20000;
@@ -91,7 +92,13 @@ void stream_worst(benchmark::State& state) {
   }
   state.counters["worst_us"] = 1e6 * *std::max_element(best.begin(), best.end());
 }
-BENCHMARK(stream_worst)->Name("worst")->Arg(4)->Arg(16)->Arg(32)->Iterations(7)->Unit(benchmark::kMillisecond);
+BENCHMARK(stream_worst)
+    ->Name("worst")
+    ->Arg(4)
+    ->Arg(16)
+    ->Arg(32)
+    ->Iterations(7)
+    ->Unit(benchmark::kMillisecond);
 
 // Independent multiply-adds in registers: the time per lane.
 template <typename T>

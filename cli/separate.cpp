@@ -136,8 +136,9 @@ void add_separate(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--shuffle", o->method_options.shuffle,
                 "Online methods: a new random order of the frames in every pass");
-  sub->add_flag("--live", o->method_options.live,
-                "Online methods: write each frame as it came out while learning, not as the final model has it");
+  sub->add_flag(
+      "--live", o->method_options.live,
+      "Online methods: write each frame as it came out while learning, not as the final model has it");
   sub->add_flag("--json", o->json, "Report as JSON");
   sub->callback([o] { run(*o); });
 }

@@ -66,7 +66,8 @@ void wait_for_input(int fd, double seconds) {
   ::poll(fds.data(), fds.size(), seconds > 0 ? std::max(1, static_cast<int>(1000 * seconds)) : -1);
 }
 
-io::FrameFormat format_of(const std::string& said, const std::string& name, const char* which, const char* option) {
+io::FrameFormat format_of(const std::string& said, const std::string& name, const char* which,
+                          const char* option) {
   if (!said.empty()) return io::frame_format_named(said);
   const std::optional<io::FrameFormat> format = name == "-" ? std::nullopt : io::frame_format_of(name);
   if (format) return *format;
@@ -93,7 +94,8 @@ std::optional<Saved> load(const std::string& path) {
   const std::string bytes = io::read_file(path);
   const std::size_t end = bytes.find('\n', saved_magic.size());
   if (bytes.compare(0, saved_magic.size(), saved_magic) != 0 || end == std::string::npos) {
-    throw Failure(fmt::format("{}: not a state that demix stream has saved; name another file, or remove it", path));
+    throw Failure(
+        fmt::format("{}: not a state that demix stream has saved; name another file, or remove it", path));
   }
   try {
     const auto where = nlohmann::json::parse(bytes.substr(saved_magic.size(), end - saved_magic.size()));
@@ -121,11 +123,12 @@ class Session {
         stream_.emplace(in.channels, options);
       }
     } catch (const std::invalid_argument& e) {
-      throw Failure(saved ? fmt::format("{}: {}; remove it to start anew", o.state, e.what()) : std::string(e.what()));
+      throw Failure(saved ? fmt::format("{}: {}; remove it to start anew", o.state, e.what())
+                          : std::string(e.what()));
     }
     if (saved && (stream_->channels() != in.channels || !(stream_->options() == options))) {
-      throw Failure(fmt::format("{}: saved with other options or another number of channels; use the same, or remove it",
-                                o.state));
+      throw Failure(fmt::format(
+          "{}: saved with other options or another number of channels; use the same, or remove it", o.state));
     }
     io::FrameLayout out;
     out.format = o.output_format.empty() && (o.output == "-" || !io::frame_format_of(o.output))
@@ -145,7 +148,8 @@ class Session {
     }
     frames_ = first_ = saved->read;
     struct stat info {};
-    if (::fstat(reader_.fd(), &info) == 0 && S_ISREG(info.st_mode)) reader_.skip(frames_);  // the same file again
+    if (::fstat(reader_.fd(), &info) == 0 && S_ISREG(info.st_mode))
+      reader_.skip(frames_);  // the same file again
     writer_.emplace(io::FrameWriter::resume(o.output, out, saved->written));
     fmt::print(stderr, "going on after {} frames ({})\n", frames_, o.state);
   }
@@ -174,7 +178,9 @@ class Session {
         frames_ += got;
         since_save_ += got;
         const auto now = Clock::now();
-        if (!o_.state.empty() && (since_save_ >= o_.save_every || now - last_save_ > std::chrono::seconds(10))) save();
+        if (!o_.state.empty() &&
+            (since_save_ >= o_.save_every || now - last_save_ > std::chrono::seconds(10)))
+          save();
         if (o_.status > 0 && now - last_status_ >= std::chrono::duration<double>(o_.status)) print_status();
       }
       writer_->finish();
@@ -219,7 +225,8 @@ class Session {
     } else {
       line += fmt::format(", {} source{} {}, kurtosis", s.rank, s.rank == 1 ? "" : "s",
                           s.settled ? "settled" : "not settled yet");
-      for (Index i = 0; i < s.rank; ++i) line += fmt::format(" {:.3g}+-{:.1g}", s.kurtosis(i), s.kurtosis_error(i));
+      for (Index i = 0; i < s.rank; ++i)
+        line += fmt::format(" {:.3g}+-{:.1g}", s.kurtosis(i), s.kurtosis_error(i));
       line += fmt::format(", expected error {:.1e}, condition {:.2g}", s.expected_mse, s.condition);
       if (!s.unresolved.empty()) line += fmt::format(", {} pairs too alike", s.unresolved.size());
     }
@@ -247,7 +254,8 @@ void require_different_files(const Options& o) {
     if (name->empty() || *name == "-") continue;
     const auto path = std::filesystem::weakly_canonical(*name);
     if (std::find(paths.begin(), paths.end(), path) != paths.end()) {
-      throw Failure(fmt::format("{}: named twice; input, output, model and state must be different files", *name));
+      throw Failure(
+          fmt::format("{}: named twice; input, output, model and state must be different files", *name));
     }
     paths.push_back(path);
   }
@@ -259,6 +267,9 @@ void run(Options o) {
   asked.format = format_of(o.format, o.input, "input", "--format");
   asked.channels = o.channels;
   asked.rate = o.rate;
+  const bool raw = asked.format == io::FrameFormat::f32 || asked.format == io::FrameFormat::f64;
+  if (raw && o.channels == 0)
+    throw CLI::ValidationError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
   catch_signals();
   try {
@@ -278,13 +289,17 @@ void add_stream(CLI::App& app) {
   auto o = std::make_shared<Options>();
   const std::vector<std::string> formats{"f32", "f64", "wav", "csv"};
   sub->add_option("input", o->input, "File of frames, - for standard input")->capture_default_str();
-  sub->add_option("-o,--output", o->output, "File for the sources, - for standard output")->capture_default_str();
-  sub->add_option("--format", o->format,
-                  "Of the input: f32, f64 (raw, interleaved, little-endian), wav, csv (default: by the file's name)")
+  sub->add_option("-o,--output", o->output, "File for the sources, - for standard output")
+      ->capture_default_str();
+  sub->add_option(
+         "--format", o->format,
+         "Of the input: f32, f64 (raw, interleaved, little-endian), wav, csv (default: by the file's name)")
       ->check(CLI::IsMember(formats));
-  sub->add_option("--output-format", o->output_format, "Of the output (default: by its name, or as the input)")
+  sub->add_option("--output-format", o->output_format,
+                  "Of the output (default: by its name, or as the input)")
       ->check(CLI::IsMember(formats));
-  sub->add_option("--channels", o->channels, "Channels of raw input")->check(CLI::Range(Index{1}, Index{4096}));
+  sub->add_option("--channels", o->channels, "Channels of raw input")
+      ->check(CLI::Range(Index{1}, Index{4096}));
   sub->add_option("--rate", o->rate, "Frames per second, where the input does not say")->check(positive());
   sub->add_option("--components", o->stream.components, "Put out at most this many, the strongest")
       ->check(CLI::Range(Index{1}, Index{4096}));
@@ -293,15 +308,17 @@ void add_stream(CLI::App& app) {
   sub->add_flag("--robust", o->stream.robust, "Do not learn from frames of outlying size");
   sub->add_option("--saturation", o->stream.saturation, "Refuse frames with a value of this size or more")
       ->check(positive());
-  sub->add_option("--learn", o->learn,
-                  "From what: moments (running sums; any order), replay (the network, from the last 16384 frames), "
-                  "frame (the network, from the frame at hand; random order only)")
+  sub->add_option(
+         "--learn", o->learn,
+         "From what: moments (running sums; any order), replay (the network, from the last 16384 frames), "
+         "frame (the network, from the frame at hand; random order only)")
       ->check(CLI::IsMember({"moments", "replay", "frame"}))
       ->capture_default_str();
   sub->add_option("--seed", o->stream.seed, "Of the network's start and the draws")->capture_default_str();
   sub->add_option("--model", o->model, "Write the model here at the end");
-  sub->add_option("--state", o->state,
-                  "Save the state here now and then, at the end and on SIGINT or SIGTERM; if it exists, go on from it");
+  sub->add_option(
+      "--state", o->state,
+      "Save the state here now and then, at the end and on SIGINT or SIGTERM; if it exists, go on from it");
   sub->add_option("--save-every", o->save_every, "Frames between saves (10 s at the latest)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60))
       ->capture_default_str();

@@ -26,8 +26,8 @@ struct Model {
   Vector<double> mean;                         ///< of the channels
   Matrix<double> unmixing;                     ///< components x channels
   Matrix<double> mixing;                       ///< channels x components, unmixing * mixing = I
-  Vector<double> kurtosis;                     ///< of each component; Gaussian = 3; descending, but for streams
-  std::int64_t samples = 0;                    ///< learned from
+  Vector<double> kurtosis;   ///< of each component; Gaussian = 3; descending, but for streams
+  std::int64_t samples = 0;  ///< learned from
   std::vector<Warning> warnings;
 
   Index channels() const { return mean.size(); }

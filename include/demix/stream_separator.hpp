@@ -88,8 +88,9 @@ class StreamSeparator {
 
   /// Brings U up to date with every frame seen, for the end of a stream.
   void finish();
-  /// What finish() would come to, with what is to be said about it; the stream itself goes on as if not asked.
-  /// Components have the order and signs of the outputs. Throws std::invalid_argument if nothing varied so far.
+  /// What finish() would come to, with what is to be said about it; the stream itself goes on as if not
+  /// asked. Components have the order and signs of the outputs. Throws std::invalid_argument if nothing
+  /// varied so far.
   Model model() const;
 
   /// Everything, to go on later bit for bit as if never stopped.

@@ -256,7 +256,8 @@ Outcome run_recursive_fobi(const Frames<double>& X, const MethodOptions& o) {
   const Whitening white = prepare<double>(X, {});
   StreamMoments moments(X.rows(), o.components, std::numeric_limits<double>::epsilon(), 0);
   Matrix<double> block(X.rows(), moments.block());
-  Matrix<double> live = room_for_outputs(o.components > 0 ? std::min(o.components, X.rows()) : X.rows(), X, o);
+  Matrix<double> live =
+      room_for_outputs(o.components > 0 ? std::min(o.components, X.rows()) : X.rows(), X, o);
   Index pending = 0;
   double next_solve = 0;
   const auto learn = [&](bool last) {
@@ -291,10 +292,11 @@ constexpr std::array<Method, 5> table{{
      "sources of equal kurtosis; recordings in time order (--shuffle); with --steps published: most data",
      paper, run_network},
     {"stream", true, false, false, "any, of distinct kurtosis",
-     "sources of equal kurtosis; above 32 channels, time order costs accuracy", "demix: running fourth moments",
-     run_stream},
+     "sources of equal kurtosis; above 32 channels, time order costs accuracy",
+     "demix: running fourth moments", run_stream},
     {"recursive-fobi", true, false, false, "any, of distinct kurtosis",
-     "the same; its outputs change places while it learns", "Cardoso 1989, on running moments", run_recursive_fobi},
+     "the same; its outputs change places while it learns", "Cardoso 1989, on running moments",
+     run_recursive_fobi},
 }};
 
 }  // namespace

@@ -333,6 +333,19 @@ void StreamMoments::rotate() {
   D_.head(r) = eig_.values().tail(r).reverse();
   product_.leftCols(r) = eig_.vectors().rightCols(r).rowwise().reverse();  // E, by descending D
   rotated_.topRows(r).noalias() = product_.topLeftCorner(r, r).transpose() * P_.topRows(r);
+  // Each positive on the channel where it is strongest: E[x y^T] = V^-1 C (E^T P)^T says where, in units of
+  // the channels' deviations, which are the norms of its rows.
+  product_.leftCols(r).noalias() = scatter_ * rotated_.topRows(r).transpose();
+  square_.leftCols(r).noalias() = V_inverse_ * product_.leftCols(r);
+  for (Index c = 0; c < n; ++c) {
+    const double deviation = square_.row(c).head(r).norm();
+    if (deviation > 0) square_.row(c).head(r) /= deviation;
+  }
+  for (Index k = 0; k < r; ++k) {
+    Index strongest = 0;
+    square_.col(k).cwiseAbs().maxCoeff(&strongest);
+    if (square_(strongest, k) < 0) rotated_.row(k) *= -1;
+  }
   unmixing_.topRows(r).noalias() = rotated_.topRows(r) * V_;
   solved_mean_ = origin_ + offset_;
   next(Stage::idle);

@@ -456,8 +456,11 @@ Matrix<double> StreamSeparator<T>::Impl::mixing(const Matrix<double>& used) {
   Matrix<double> out(n, used.rows());
   for (Index i = 0; i < used.rows(); ++i) {  // U is made of the solved rows, turned round or not
     Index row = 0;
-    (moments.unmixing().rowwise() - used.row(i)).rowwise().squaredNorm().cwiseMin(
-        (moments.unmixing().rowwise() + used.row(i)).rowwise().squaredNorm()).minCoeff(&row);
+    (moments.unmixing().rowwise() - used.row(i))
+        .rowwise()
+        .squaredNorm()
+        .cwiseMin((moments.unmixing().rowwise() + used.row(i)).rowwise().squaredNorm())
+        .minCoeff(&row);
     out.col(i) = (moments.unmixing().row(row).dot(used.row(i)) < 0 ? -1 : 1) * solved.col(row);
   }
   return out;
@@ -474,7 +477,8 @@ Model StreamSeparator<T>::model() const {
   model.method = "stream";
   model.version = version;
   model.options = {{"learn", std::string(learn_name(options().learn))}};
-  if (options().memory > 0) model.options["memory"] = std::to_string(static_cast<std::int64_t>(options().memory));
+  if (options().memory > 0)
+    model.options["memory"] = std::to_string(static_cast<std::int64_t>(options().memory));
   if (options().robust) model.options["robust"] = "yes";
   if (options().components > 0) model.options["components"] = std::to_string(options().components);
   model.samples = s.frames - s.refused - s.outliers;
@@ -493,16 +497,18 @@ Model StreamSeparator<T>::model() const {
     model.warnings.push_back({kind, text, std::move(which)});
   };
   if (s.rank < outputs()) {
-    warn(Warning::Kind::reduced_rank,
-         std::to_string(channels()) + " channels hold only " + std::to_string(s.rank) + " independent signals");
+    warn(Warning::Kind::reduced_rank, std::to_string(channels()) + " channels hold only " +
+                                          std::to_string(s.rank) + " independent signals");
   }
   const auto advised = 10 * s.rank * s.rank;
   if (model.samples < advised) {
-    warn(Warning::Kind::few_samples, std::to_string(model.samples) + " frames are few for " + std::to_string(s.rank) +
-                                         " components; at least " + std::to_string(advised) + " are advised");
+    warn(Warning::Kind::few_samples, std::to_string(model.samples) + " frames are few for " +
+                                         std::to_string(s.rank) + " components; at least " +
+                                         std::to_string(advised) + " are advised");
   }
   if (options().learn == StreamOptions::Learn::moments && !s.settled) {
-    warn(Warning::Kind::not_converged, "the outputs have not settled yet: they were still turning as frames came in");
+    warn(Warning::Kind::not_converged,
+         "the outputs have not settled yet: they were still turning as frames came in");
   }
   for (const auto& [a, b] : s.unresolved) {
     const Index i = component[static_cast<std::size_t>(a)];
@@ -529,7 +535,8 @@ std::string_view learn_name(StreamOptions::Learn learn) {
 }
 
 StreamOptions::Learn learn_named(std::string_view name) {
-  for (const auto learn : {StreamOptions::Learn::moments, StreamOptions::Learn::replay, StreamOptions::Learn::frame}) {
+  for (const auto learn :
+       {StreamOptions::Learn::moments, StreamOptions::Learn::replay, StreamOptions::Learn::frame}) {
     if (learn_name(learn) == name) return learn;
   }
   throw std::invalid_argument("learn: expected moments, replay or frame, got '" + std::string(name) + "'");

@@ -36,13 +36,14 @@ struct Result {
   }
   double ratio() const { return quantile(stream, 0.5) / quantile(fobi, 0.5); }
   void print(const char* what, const char* more = "") const {
-    std::printf("[  FIGURE  ] stream, %s, %zu mixings: median %.2e = %.4fx FOBI, worst %.1e, missed %d%s\n", what,
-                stream.size(), quantile(stream, 0.5), ratio(), largest(stream), missed, more);
+    std::printf("[  FIGURE  ] stream, %s, %zu mixings: median %.2e = %.4fx FOBI, worst %.1e, missed %d%s\n",
+                what, stream.size(), quantile(stream, 0.5), ratio(), largest(stream), missed, more);
   }
 };
 
 template <typename Watch>
-double separate(const Matrix<double>& X, const Matrix<double>& S, const StreamOptions& options, Watch&& watch) {
+double separate(const Matrix<double>& X, const Matrix<double>& S, const StreamOptions& options,
+                Watch&& watch) {
   StreamSeparator<double> stream(X.rows(), options);
   Vector<double> y(stream.outputs());
   for (Index t = 0; t < X.cols(); ++t) {
@@ -82,7 +83,8 @@ void expect_bar(const char* name, const std::vector<Source>& which, bool white) 
         r.add(separate(m.mixtures, m.sources), mse(m.sources, fobi(m.mixtures).apply(m.mixtures)));
       }
       char what[100];
-      std::snprintf(what, sizeof what, "%s, %s, T = %.0e", name, sorted ? "sorted by the first source" : "i.i.d.", samples);
+      std::snprintf(what, sizeof what, "%s, %s, T = %.0e", name,
+                    sorted ? "sorted by the first source" : "i.i.d.", samples);
       r.print(what);
       EXPECT_LE(r.ratio(), 1.1);
       EXPECT_EQ(r.missed, 0);
@@ -101,9 +103,10 @@ Matrix<double> any_mixing(Index d, int k) {
   return conditioned_mixing(d, std::pow(1e6, random.uniform()), random);
 }
 
-// The instantaneous demixing matrix from half a second on, scored twice: against sources of unit variance over the
-// whole recording, and over what has been heard so far. A separator cannot know how loud a voice will become, so
-// the first has a floor that is a matter of scale alone; batch FOBI of the first half second shows it too.
+// The instantaneous demixing matrix from half a second on, scored twice: against sources of unit variance
+// over the whole recording, and over what has been heard so far. A separator cannot know how loud a voice
+// will become, so the first has a floor that is a matter of scale alone; batch FOBI of the first half second
+// shows it too.
 TEST(StreamBar, SpeechInTimeOrder) {
   bool real = false;
   const Matrix<double> S = testing::speech(real);
@@ -131,7 +134,8 @@ TEST(StreamBar, SpeechInTimeOrder) {
   }
   r.print(real ? "TSP speech + noise, time order" : "stand-in for speech, time order");
   std::printf(
-      "[  FIGURE  ] stream, the same, live from 0.5 s on: worst MSE %.4f against what was heard so far; %.4f against "
+      "[  FIGURE  ] stream, the same, live from 0.5 s on: worst MSE %.4f against what was heard so far; %.4f "
+      "against "
       "sources scaled over all 2 s (batch FOBI of the first 0.5 s: %.4f; the stream from 0.6 s on: %.4f)\n",
       worst_heard, worst_whole, batch_whole, late_whole);
   EXPECT_LE(r.ratio(), 1.2);
@@ -218,7 +222,8 @@ TEST(StreamBar, TrackAMixingThatIsReplaced) {
     error.push_back(worst_later);
   }
   std::printf(
-      "[  FIGURE  ] stream, track, mixing replaced: %d of %d back below .05 within 3e4 frames; median %.0f, slowest "
+      "[  FIGURE  ] stream, track, mixing replaced: %d of %d back below .05 within 3e4 frames; median %.0f, "
+      "slowest "
       "%.0f frames; worst MSE after 3e4: %.4f\n",
       back, runs, quantile(delay, 0.5), largest(delay), largest(error));
   EXPECT_EQ(back, runs);
@@ -245,13 +250,15 @@ TEST(StreamBar, TrackAMixingThatRotates) {
     }
     alarms += stream.status().changes;
   }
-  std::printf("[  FIGURE  ] stream, track, 1 radian in 1e6 frames: MSE median %.4f, worst %.4f; %ld false alarms\n",
-              quantile(error, 0.5), largest(error), static_cast<long>(alarms));
+  std::printf(
+      "[  FIGURE  ] stream, track, 1 radian in 1e6 frames: MSE median %.4f, worst %.4f; %ld false alarms\n",
+      quantile(error, 0.5), largest(error), static_cast<long>(alarms));
   EXPECT_LT(largest(error), 0.02);
 }
 
 TEST(StreamBar, Outliers) {
-  for (const auto& [name, which] : {std::pair{"scenario 2", sub}, {"scenario 4", both}, {"four sources", four}}) {
+  for (const auto& [name, which] :
+       {std::pair{"scenario 2", sub}, {"scenario 4", both}, {"four sources", four}}) {
     const auto d = static_cast<Index>(which.size());
     for (const double samples : {1e4, 1e5}) {
       std::vector<double> clean;
@@ -282,7 +289,8 @@ TEST(StreamBar, Outliers) {
       }
       const double reference = quantile(clean, 0.5);
       std::printf(
-          "[  FIGURE  ] stream, %s, T = %.0e, .1 %% of frames x 100: MSE without the robust weight %.0fx the clean "
+          "[  FIGURE  ] stream, %s, T = %.0e, .1 %% of frames x 100: MSE without the robust weight %.0fx the "
+          "clean "
           "figure (%.1e), with it %.2fx; on clean data %.2fx\n",
           name, samples, quantile(dirty, 0.5) / reference, reference, quantile(robust, 0.5) / reference,
           quantile(robust_clean, 0.5) / reference);
