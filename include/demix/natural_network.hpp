@@ -60,7 +60,7 @@ class NaturalNetwork {
   const Vector<double>& mean() const { return mean_; }
   Matrix<double> unmixing() const;  ///< of everything seen so far, rank x inputs: y = unmixing (x - mean)
   Matrix<double> feedforward() const { return W_.topLeftCorner(d_, d_); }  ///< W, on whitened inputs
-  Matrix<double> lateral() const { return M_.topLeftCorner(d_, d_); }      ///< M
+  Matrix<double> lateral() const;                                          ///< M
 
   /// Brings the whitener and the number of directions up to date with every frame seen. step() does it now
   /// and then; call it when a stream ends.
@@ -71,14 +71,14 @@ class NaturalNetwork {
   void fields(Archive& a) {
     Index d = d_;
     std::size_t notes = noted_.size();
-    a(d, notes, frames_, refused_, next_refresh_, learned_, eta_, mean_, scatter_);
+    a(d, notes, frames_, refused_, next_refresh_, learned_, eta_, mean_, scatter_, late_u_, late_x_, late_);
     if (d < 0 || d > outputs_ || notes > 4096)
       throw std::invalid_argument("state: not of a network of this size");
     if (d != d_) resize(d);
     noted_.resize(notes);
     sums_.resize(notes, Matrix<double>::Zero(d_, d_));
     rotations_.resize(notes > 0 ? notes - 1 : 0, Matrix<double>::Zero(d_, d_));
-    a(P_, W_, M_, K_, B_, lambda2_, sum_, noted_, sums_, rotations_);
+    a(P_, W_, M_, K_, B_, late_v_, late_weight_, late_decay_, late_M_, M_diagonal_, lambda2_, sum_, noted_, sums_, rotations_);
   }
 
  private:
@@ -86,10 +86,9 @@ class NaturalNetwork {
   void observe();
   void start(const Matrix<double>& whitener);
   void learn();
+  void gather();
   void polish_inverse();
-  std::int64_t sampling() const {
-    return std::max<Index>(16, d_ * d_ / 32);
-  }  // frames between terms of the average
+  std::int64_t sampling() const { return std::max<Index>(16, d_ * d_ / 16); }  // between terms of the average
   Matrix<double> covariance() const;
   Matrix<double> averaged() const;
 
@@ -108,6 +107,15 @@ class NaturalNetwork {
   // Rows padded for the kernels.
   Matrix<double> P_, W_, M_, K_, B_, fresh_;  // K = M^-1, B = what is put out
   Vector<double> lambda2_, x_, h_, c_, y_, u_, v_, kv_;
+
+  // Nobody looks at the whole of M, or of the scatter, with every frame: their updates are gathered and made a
+  // few at a time. M's diagonal is kept up to date.
+  Matrix<double> late_u_, late_x_;  // scatter += sum u x^T
+  Matrix<double> late_v_;           // M <- late_decay M + sum late_weight v v^T
+  Vector<double> late_weight_, M_diagonal_;
+  double late_decay_ = 1;
+  Index late_ = 0;    // columns in use of u, x
+  Index late_M_ = 0;  // and of v
 
   // The average: sums of M^-1 W, noted at counts that grow by a fifth.
   Matrix<double> sum_;

@@ -369,6 +369,30 @@ DEMIX_CLONES void decay_learn(double* A, Index ld, Index d, Index n, double deca
     }
   }
 }
+DEMIX_CLONES void gathered_learn(double* A, Index ld, Index d, Index n, double decay, const double* U,
+                                 Index ldu, const double* V, Index ldv) {
+  using W = Wide<double>;
+  constexpr Index half = rows<double> / 2;
+  for (Index i = 0; i < d; i += rows<double>) {
+    W u[gathered][2];
+    for (Index k = 0; k < gathered; ++k) {
+      u[k][0] = at<W>(U + k * ldu + i);
+      u[k][1] = at<W>(U + k * ldu + i + half);
+    }
+    for (Index j = 0; j < n; ++j) {
+      double* a = A + j * ld + i;
+      W a0 = decay * at<W>(a);
+      W a1 = decay * at<W>(a + half);
+#pragma GCC unroll 4
+      for (Index k = 0; k < gathered; ++k) {
+        a0 += u[k][0] * V[k * ldv + j];
+        a1 += u[k][1] * V[k * ldv + j];
+      }
+      at<W>(a) = a0;
+      at<W>(a + half) = a1;
+    }
+  }
+}
 DEMIX_CLONES void lateral_learn(float* M, Index ld, Index d, float rate, const float* y) {
   lateral_learn_body(M, ld, d, rate, y);
 }

@@ -30,7 +30,7 @@ Matrix<double> inverse_root(const Matrix<double>& C) {
 // The rotation nearest to A.
 Matrix<double> polar(const Matrix<double>& A) { return inverse_root(A * A.transpose()) * A; }
 
-constexpr std::int64_t resync = 256;  // frames between exact inversions of M
+constexpr std::int64_t resync = 256;  // frames between exact inversions of M; a multiple of kernels::gathered
 
 }  // namespace
 
@@ -58,12 +58,22 @@ NaturalNetwork<T>::NaturalNetwork(Index inputs, const NaturalNetworkOptions& opt
   mean_ = Vector<double>::Zero(inputs);
   scatter_ = Matrix<double>::Zero(ld, inputs);
   x_ = u_ = Vector<double>::Zero(ld);
+  late_u_ = late_x_ = Matrix<double>::Zero(ld, kernels::gathered);
 }
 
 template <typename T>
 Matrix<double> NaturalNetwork<T>::covariance() const {
-  const Matrix<double> S = scatter_.topRows(inputs()) / static_cast<double>(frames_);
+  const Index n = inputs();
+  const Matrix<double> late = late_u_.topRows(n) * late_x_.topRows(n).transpose();
+  const Matrix<double> S = (scatter_.topRows(n) + late) / static_cast<double>(frames_);
   return (S + S.transpose()) / 2;
+}
+
+template <typename T>
+Matrix<double> NaturalNetwork<T>::lateral() const {
+  if (d_ == 0) return Matrix<double>(0, 0);
+  const auto V = late_v_.topRows(d_);
+  return late_decay_ * M_.topLeftCorner(d_, d_) + V * late_weight_.asDiagonal() * V.transpose();
 }
 
 template <typename T>
@@ -91,7 +101,14 @@ void NaturalNetwork<T>::observe() {
   ++frames_;
   const auto t = static_cast<double>(frames_);
   u_ = ((t - 1) / t) * x_;
-  kernels::feedforward_learn(scatter_.data(), scatter_.rows(), n, n, u_.data(), x_.data());
+  late_u_.col(late_) = u_;
+  late_x_.col(late_) = x_;
+  if (++late_ == kernels::gathered) {  // scatter <- scatter + u x^T
+    kernels::gathered_learn(scatter_.data(), scatter_.rows(), n, n, 1, late_u_.data(), late_u_.rows(), late_x_.data(),
+                            late_x_.rows());
+    late_u_.setZero();
+    late_ = 0;
+  }
   mean_ += x_.head(n) / t;
   if (frames_ == next_refresh_) refresh();
 }
@@ -144,10 +161,14 @@ void NaturalNetwork<T>::learn() {
 
   // M <- (1 - mu) M + w v v^T,  v_i = sqrt(M_ii) y_i,  w = mu/(1 + mu a)
   const double w = mu / (1 + mu * a);
-  for (Index i = 0; i < d_; ++i) v_(i) = std::sqrt(M_(i, i)) * y_(i);
+  v_.head(d_) = M_diagonal_.head(d_).cwiseSqrt().cwiseProduct(y_.head(d_));
   kernels::project(K_.data(), ld, d_, d_, v_.data(), kv_.data());
-  c_ = w * v_;
-  kernels::decay_learn(M_.data(), ld, d_, d_, 1 - mu, c_.data(), v_.data());
+  M_diagonal_ = (1 - mu) * M_diagonal_ + w * v_.cwiseAbs2();
+  late_weight_ *= 1 - mu;
+  late_decay_ *= 1 - mu;
+  late_weight_(late_M_) = w;
+  late_v_.col(late_M_) = v_;
+  if (++late_M_ == kernels::gathered) gather();
   // K <- M^-1: Sherman and Morrison
   const double scale = w / (1 - mu + w * v_.head(d_).dot(kv_.head(d_))) / (1 - mu);
   c_ = -scale * kv_;
@@ -165,6 +186,17 @@ void NaturalNetwork<T>::learn() {
       sums_.push_back(sum_);
     }
   }
+}
+
+// M <- late_decay M + sum late_weight v v^T
+template <typename T>
+void NaturalNetwork<T>::gather() {
+  fresh_.leftCols(kernels::gathered) = late_v_ * late_weight_.asDiagonal();
+  kernels::gathered_learn(M_.data(), M_.rows(), d_, d_, late_decay_, fresh_.data(), fresh_.rows(), late_v_.data(),
+                          late_v_.rows());
+  late_weight_.setZero();
+  late_decay_ = 1;
+  late_M_ = 0;
 }
 
 // K <- K (2 I - M K), Newton's step for the inverse: what rounding has left in K after some hundred rank-one
@@ -206,7 +238,11 @@ void NaturalNetwork<T>::resize(Index d) {
   const Index ld = kernels::leading<double>(d_);
   P_ = B_ = Matrix<double>::Zero(ld, inputs());
   W_ = K_ = M_ = fresh_ = Matrix<double>::Zero(ld, kernels::padded<double>(d_));
-  h_ = c_ = y_ = v_ = kv_ = lambda2_ = Vector<double>::Zero(ld);
+  h_ = c_ = y_ = v_ = kv_ = lambda2_ = M_diagonal_ = Vector<double>::Zero(ld);
+  late_v_ = Matrix<double>::Zero(ld, kernels::gathered);
+  late_weight_ = Vector<double>::Zero(kernels::gathered);
+  late_decay_ = 1;
+  late_M_ = 0;
   sum_ = Matrix<double>::Zero(d_, d_);
 }
 
@@ -220,6 +256,7 @@ void NaturalNetwork<T>::start(const Matrix<double>& whitener) {
   // Where the fixed point would be if all sources were Gaussian: y is a rotation of h from the first frame.
   const Vector<double> m = lambda2_.head(d_) / static_cast<double>(d_ + 2);
   M_.topLeftCorner(d_, d_) = m.asDiagonal();
+  M_diagonal_.head(d_) = m;
   K_.topLeftCorner(d_, d_) = m.cwiseInverse().asDiagonal();
   W_.topLeftCorner(d_, d_) = m.asDiagonal() * Random(options_.seed).orthogonal(d_);
   noted_ = {0};
