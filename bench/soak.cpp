@@ -1,9 +1,10 @@
-// A long run: the stream separator (converging and tracking) and the network with natural steps, side by side on the
-// same endless frames. Every million frames: everything finite, memory as it was, the outputs white, M well-conditioned.
+// A long run: the stream separator (converging and tracking) and the network with natural steps, side by side
+// on the same endless frames. Every million frames: everything finite, memory as it was, the outputs white, M
+// well-conditioned.
 //
 //   soak [frames] [seconds]     stops at whichever comes first; 1e9 frames, 600 s by default
-#include <Eigen/Dense>
 #include <unistd.h>
+#include <Eigen/Dense>
 
 #include <chrono>
 #include <cmath>
@@ -48,8 +49,8 @@ int main(int argc, char** argv) {
   constexpr Index chunk = 1000000;
   demix::Random random(1);
   const Matrix<double> A = demix::conditioned_mixing(d, 1e4, random);
-  const Matrix<double> X = A * demix::make_sources({demix::Source::square, demix::Source::sine, demix::Source::sawtooth,
-                                                    demix::Source::laplace},
+  const Matrix<double> X = A * demix::make_sources({demix::Source::square, demix::Source::sine,
+                                                    demix::Source::sawtooth, demix::Source::laplace},
                                                    chunk, demix::Timing::iid, random);
   const Matrix<double> centred = X.colwise() - X.rowwise().mean();
   const Matrix<double> C = centred * centred.transpose() / static_cast<double>(chunk);
@@ -88,15 +89,17 @@ int main(int argc, char** argv) {
     ok = std::isfinite(sum) && now[0] < off_white_converged && now[1] < off_white_tracked && of_M(0) > 0 &&
          now[2] < condition_of_M && now[3] < growth;
     if (!ok || std::fmod(frames, 1e8) == 0) {
-      std::printf("%.0e frames, %.0f s: off white %.1e (track %.1e), cond(M) %.1f, grown by %.3f MB%s\n", frames,
-                  elapsed(), now[0], now[1], now[2], now[3], ok ? "" : "  OUT OF BOUNDS");
+      std::printf("%.0e frames, %.0f s: off white %.1e (track %.1e), cond(M) %.1f, grown by %.3f MB%s\n",
+                  frames, elapsed(), now[0], now[1], now[2], now[3], ok ? "" : "  OUT OF BOUNDS");
       std::fflush(stdout);
     }
   }
-  std::printf("%s: %.3g frames in %.0f s; worst: off white %.1e (bound %.0e), track %.1e (%.0e), cond(M) %.1f (%.0e), "
-              "grown by %.3f MB (%.0f); changes noticed while there were none: %ld\n",
-              ok ? "sound" : "OUT OF BOUNDS", frames, elapsed(), worst[0], off_white_converged, worst[1],
-              off_white_tracked, worst[2], condition_of_M, worst[3], growth,
-              static_cast<long>(track.status().changes));
+  std::printf(
+      "%s: %.3g frames in %.0f s; worst: off white %.1e (bound %.0e), track %.1e (%.0e), cond(M) %.1f "
+      "(%.0e), "
+      "grown by %.3f MB (%.0f); changes noticed while there were none: %ld\n",
+      ok ? "sound" : "OUT OF BOUNDS", frames, elapsed(), worst[0], off_white_converged, worst[1],
+      off_white_tracked, worst[2], condition_of_M, worst[3], growth,
+      static_cast<long>(track.status().changes));
   return ok ? 0 : 1;
 }

@@ -71,14 +71,14 @@ class NaturalNetwork {
   void fields(Archive& a) {
     Index d = d_;
     std::size_t notes = noted_.size();
-    a(d, notes, frames_, refused_, next_refresh_, learned_, eta_, mean_, scatter_, late_u_, late_x_, late_);
+    a(d, notes, frames_, refused_, next_refresh_, learned_, eta_, mean_, scatter_, late_scatter_);
     if (d < 0 || d > outputs_ || notes > 4096)
       throw std::invalid_argument("state: not of a network of this size");
     if (d != d_) resize(d);
     noted_.resize(notes);
     sums_.resize(notes, Matrix<double>::Zero(d_, d_));
     rotations_.resize(notes > 0 ? notes - 1 : 0, Matrix<double>::Zero(d_, d_));
-    a(P_, W_, M_, K_, B_, late_v_, late_weight_, late_decay_, late_M_, M_diagonal_, lambda2_, sum_, noted_, sums_, rotations_);
+    a(P_, W_, M_, K_, B_, late_M_, M_diagonal_, lambda2_, sum_, noted_, sums_, rotations_);
   }
 
  private:
@@ -86,7 +86,6 @@ class NaturalNetwork {
   void observe();
   void start(const Matrix<double>& whitener);
   void learn();
-  void gather();
   void polish_inverse();
   std::int64_t sampling() const { return std::max<Index>(16, d_ * d_ / 16); }  // between terms of the average
   Matrix<double> covariance() const;
@@ -108,14 +107,24 @@ class NaturalNetwork {
   Matrix<double> P_, W_, M_, K_, B_, fresh_;  // K = M^-1, B = what is put out
   Vector<double> lambda2_, x_, h_, c_, y_, u_, v_, kv_;
 
-  // Nobody looks at the whole of M, or of the scatter, with every frame: their updates are gathered and made a
-  // few at a time. M's diagonal is kept up to date.
-  Matrix<double> late_u_, late_x_;  // scatter += sum u x^T
-  Matrix<double> late_v_;           // M <- late_decay M + sum late_weight v v^T
-  Vector<double> late_weight_, M_diagonal_;
-  double late_decay_ = 1;
-  Index late_ = 0;    // columns in use of u, x
-  Index late_M_ = 0;  // and of v
+  // A <- decay A + weight v v^T, made a few at a time: nobody looks at the whole of M, or of the covariance,
+  // with every frame.
+  struct Late {
+    Matrix<double> v;       // padded rows
+    Vector<double> weight;  // 0 where not in use
+    double decay = 1;
+    Index size = 0;
+
+    void resize(Index rows);
+    void add(Matrix<double>& A, Index d, double keep, double w, const Vector<double>& new_v);
+    Matrix<double> with(const Matrix<double>& A, Index d) const;  // A as if all had been made
+    template <typename Archive>
+    void fields(Archive& a) {
+      a(v, weight, decay, size);
+    }
+  };
+  Late late_scatter_, late_M_;
+  Vector<double> M_diagonal_;  // up to date with every frame
 
   // The average: sums of M^-1 W, noted at counts that grow by a fifth.
   Matrix<double> sum_;

@@ -369,17 +369,17 @@ DEMIX_CLONES void decay_learn(double* A, Index ld, Index d, Index n, double deca
     }
   }
 }
-DEMIX_CLONES void gathered_learn(double* A, Index ld, Index d, Index n, double decay, const double* U,
-                                 Index ldu, const double* V, Index ldv) {
+DEMIX_CLONES void gathered_learn(double* A, Index ld, Index d, double decay, const double* V, Index ldv,
+                                 const double* weight) {
   using W = Wide<double>;
   constexpr Index half = rows<double> / 2;
   for (Index i = 0; i < d; i += rows<double>) {
     W u[gathered][2];
     for (Index k = 0; k < gathered; ++k) {
-      u[k][0] = at<W>(U + k * ldu + i);
-      u[k][1] = at<W>(U + k * ldu + i + half);
+      u[k][0] = weight[k] * at<W>(V + k * ldv + i);
+      u[k][1] = weight[k] * at<W>(V + k * ldv + i + half);
     }
-    for (Index j = 0; j < n; ++j) {
+    for (Index j = 0; j < d; ++j) {
       double* a = A + j * ld + i;
       W a0 = decay * at<W>(a);
       W a1 = decay * at<W>(a + half);

@@ -55,11 +55,11 @@ void feedforward_learn(double* W, Index ld, Index d, Index n, const double* u, c
 /// A <- decay A + u v^T, A: padded(d) x n
 void decay_learn(double* A, Index ld, Index d, Index n, double decay, const double* u, const double* v);
 
-/// A <- decay A + U V^T, with `gathered` columns in U and V (leading dimension ldu, ldv): what rank-one updates
-/// that nobody looks at in between come to, at a quarter of the traffic
+/// A <- decay A + sum_k weight_k v_k v_k^T over the `gathered` columns of V: what rank-one updates that
+/// nobody looks at in between come to, at a quarter of the traffic
 inline constexpr Index gathered = 4;
-void gathered_learn(double* A, Index ld, Index d, Index n, double decay, const double* U, Index ldu,
-                    const double* V, Index ldv);
+void gathered_learn(double* A, Index ld, Index d, double decay, const double* V, Index ldv,
+                    const double* weight);
 
 /// M <- M + rate (y y^T - I), lower triangle
 void lateral_learn(float* M, Index ld, Index d, float rate, const float* y);

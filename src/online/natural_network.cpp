@@ -58,22 +58,18 @@ NaturalNetwork<T>::NaturalNetwork(Index inputs, const NaturalNetworkOptions& opt
   mean_ = Vector<double>::Zero(inputs);
   scatter_ = Matrix<double>::Zero(ld, inputs);
   x_ = u_ = Vector<double>::Zero(ld);
-  late_u_ = late_x_ = Matrix<double>::Zero(ld, kernels::gathered);
+  late_scatter_.resize(ld);
 }
 
 template <typename T>
 Matrix<double> NaturalNetwork<T>::covariance() const {
-  const Index n = inputs();
-  const Matrix<double> late = late_u_.topRows(n) * late_x_.topRows(n).transpose();
-  const Matrix<double> S = (scatter_.topRows(n) + late) / static_cast<double>(frames_);
+  const Matrix<double> S = late_scatter_.with(scatter_, inputs()) / static_cast<double>(frames_);
   return (S + S.transpose()) / 2;
 }
 
 template <typename T>
 Matrix<double> NaturalNetwork<T>::lateral() const {
-  if (d_ == 0) return Matrix<double>(0, 0);
-  const auto V = late_v_.topRows(d_);
-  return late_decay_ * M_.topLeftCorner(d_, d_) + V * late_weight_.asDiagonal() * V.transpose();
+  return d_ > 0 ? late_M_.with(M_, d_) : Matrix<double>(0, 0);
 }
 
 template <typename T>
@@ -101,14 +97,7 @@ void NaturalNetwork<T>::observe() {
   ++frames_;
   const auto t = static_cast<double>(frames_);
   u_ = ((t - 1) / t) * x_;
-  late_u_.col(late_) = u_;
-  late_x_.col(late_) = x_;
-  if (++late_ == kernels::gathered) {  // scatter <- scatter + u x^T
-    kernels::gathered_learn(scatter_.data(), scatter_.rows(), n, n, 1, late_u_.data(), late_u_.rows(), late_x_.data(),
-                            late_x_.rows());
-    late_u_.setZero();
-    late_ = 0;
-  }
+  late_scatter_.add(scatter_, n, 1, (t - 1) / t, x_);  // scatter <- scatter + (t - 1)/t x x^T
   mean_ += x_.head(n) / t;
   if (frames_ == next_refresh_) refresh();
 }
@@ -164,11 +153,7 @@ void NaturalNetwork<T>::learn() {
   v_.head(d_) = M_diagonal_.head(d_).cwiseSqrt().cwiseProduct(y_.head(d_));
   kernels::project(K_.data(), ld, d_, d_, v_.data(), kv_.data());
   M_diagonal_ = (1 - mu) * M_diagonal_ + w * v_.cwiseAbs2();
-  late_weight_ *= 1 - mu;
-  late_decay_ *= 1 - mu;
-  late_weight_(late_M_) = w;
-  late_v_.col(late_M_) = v_;
-  if (++late_M_ == kernels::gathered) gather();
+  late_M_.add(M_, d_, 1 - mu, w, v_);
   // K <- M^-1: Sherman and Morrison
   const double scale = w / (1 - mu + w * v_.head(d_).dot(kv_.head(d_))) / (1 - mu);
   c_ = -scale * kv_;
@@ -188,15 +173,32 @@ void NaturalNetwork<T>::learn() {
   }
 }
 
-// M <- late_decay M + sum late_weight v v^T
 template <typename T>
-void NaturalNetwork<T>::gather() {
-  fresh_.leftCols(kernels::gathered) = late_v_ * late_weight_.asDiagonal();
-  kernels::gathered_learn(M_.data(), M_.rows(), d_, d_, late_decay_, fresh_.data(), fresh_.rows(), late_v_.data(),
-                          late_v_.rows());
-  late_weight_.setZero();
-  late_decay_ = 1;
-  late_M_ = 0;
+void NaturalNetwork<T>::Late::resize(Index rows) {
+  v = Matrix<double>::Zero(rows, kernels::gathered);
+  weight = Vector<double>::Zero(kernels::gathered);
+  decay = 1;
+  size = 0;
+}
+
+template <typename T>
+void NaturalNetwork<T>::Late::add(Matrix<double>& A, Index d, double keep, double w,
+                                  const Vector<double>& new_v) {
+  decay *= keep;
+  weight *= keep;
+  weight(size) = w;
+  v.col(size) = new_v;
+  if (++size < kernels::gathered) return;
+  kernels::gathered_learn(A.data(), A.rows(), d, decay, v.data(), v.rows(), weight.data());
+  weight.setZero();
+  decay = 1;
+  size = 0;
+}
+
+template <typename T>
+Matrix<double> NaturalNetwork<T>::Late::with(const Matrix<double>& A, Index d) const {
+  const auto V = v.topRows(d);
+  return decay * A.topLeftCorner(d, d) + V * weight.asDiagonal() * V.transpose();
 }
 
 // K <- K (2 I - M K), Newton's step for the inverse: what rounding has left in K after some hundred rank-one
@@ -239,10 +241,7 @@ void NaturalNetwork<T>::resize(Index d) {
   P_ = B_ = Matrix<double>::Zero(ld, inputs());
   W_ = K_ = M_ = fresh_ = Matrix<double>::Zero(ld, kernels::padded<double>(d_));
   h_ = c_ = y_ = v_ = kv_ = lambda2_ = M_diagonal_ = Vector<double>::Zero(ld);
-  late_v_ = Matrix<double>::Zero(ld, kernels::gathered);
-  late_weight_ = Vector<double>::Zero(kernels::gathered);
-  late_decay_ = 1;
-  late_M_ = 0;
+  late_M_.resize(ld);
   sum_ = Matrix<double>::Zero(d_, d_);
 }
 
