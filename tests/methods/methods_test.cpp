@@ -1,5 +1,6 @@
 #include "demix/methods.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "demix/metrics.hpp"
@@ -69,6 +70,38 @@ TEST(Methods, FewerComponentsFromEveryMethod) {
     EXPECT_NO_THROW(out.model.validate());
     EXPECT_LT(mse(m.sources.topRows(2), out.model.apply(m.mixtures)), 0.05) << method.name;
   }
+}
+
+// In the worst order: sorted by the first source.
+TEST(Methods, StreamAndItsYardstickAgreeWithFobiInAnyOrder) {
+  Random random(6);
+  Matrix<double> S =
+      make_sources({Source::sine, Source::sawtooth, Source::laplace}, 20000, Timing::iid, random);
+  std::vector<double> first(S.row(0).begin(), S.row(0).end());
+  std::sort(first.begin(), first.end());
+  for (Index t = 0; t < S.cols(); ++t) S(0, t) = first[static_cast<std::size_t>(t)];
+  const Matrix<double> X = random.normal(3, 3) * S;
+  const Model expected = method_named("fobi").run(X, {}).model;
+  for (const char* name : {"stream", "recursive-fobi"}) {
+    const Model model = method_named(name).run(X, {}).model;
+    EXPECT_LT((model.unmixing - expected.unmixing).norm(), 1e-8 * expected.unmixing.norm()) << name;
+    EXPECT_LT((model.mean - expected.mean).norm(), 1e-10) << name;
+  }
+}
+
+TEST(Methods, LiveOutputsAreThoseOfTheirTime) {
+  const Mixture m = make_scenario(1, 20000, 7);
+  for (const char* name : {"stream", "recursive-fobi", "sm-ica"}) {
+    MethodOptions options;
+    options.live = true;
+    const Outcome out = method_named(name).run(m.mixtures, options);
+    ASSERT_EQ(out.live.cols(), 20000) << name;
+    EXPECT_EQ(out.live.col(0).norm(), 0) << name;                                      // nothing is known yet
+    EXPECT_LT(mse(m.sources.rightCols(5000), out.live.rightCols(5000)), 0.1) << name;  // and now it is
+  }
+  MethodOptions options;
+  options.live = true;
+  EXPECT_THROW(method_named("fobi").run(m.mixtures, options), NoSuchOption);
 }
 
 TEST(Methods, DivergenceIsAnOutcomeWithAdvice) {

@@ -424,6 +424,24 @@ TEST(Stream, FinishWithFewFrames) {
   }
 }
 
+TEST(Stream, ItsModelIsSound) {
+  const Data data = make(30000, 25, 1e4);
+  Matrix<double> X(6, data.X.cols());
+  X << data.X, data.X.row(1), Eigen::RowVectorXd::Constant(data.X.cols(), 5.0);
+  StreamSeparator<double> stream(6);
+  EXPECT_THROW(stream.model(), std::invalid_argument);  // nothing to model yet
+  run(stream, X);
+  const std::string before = stream.state();
+  const Model model = stream.model();
+  EXPECT_EQ(stream.state(), before);
+  EXPECT_NO_THROW(model.validate());
+  EXPECT_EQ(model.components(), 4);
+  EXPECT_LT(mse(data.S, model.apply(X)), 0.02);
+  EXPECT_LT((model.invert(model.apply(X)) - X).norm(), 1e-6 * X.norm());
+  ASSERT_FALSE(model.warnings.empty());
+  EXPECT_EQ(model.warnings[0].kind, Warning::Kind::reduced_rank);
+}
+
 TEST(Stream, OneChannelIsNormalised) {
   StreamSeparator<double> stream(1);
   const Matrix<double> X = 3 * Random(24).normal(1, 5000).array() + 7;
