@@ -21,6 +21,7 @@ int main() {
   const demix::StreamStatus status = stream.status();
   const double error = demix::mse(mixture.sources.rightCols(half), late);
   std::cout << status.frames << " frames, " << (status.settled ? "settled" : "not settled") << ", kurtosis "
-            << status.kurtosis.transpose() << "\nmean squared error of the second half as it came out: " << error << '\n';
+            << status.kurtosis.transpose()
+            << "\nmean squared error of the second half as it came out: " << error << '\n';
   return error < 0.01 ? 0 : 1;
 }

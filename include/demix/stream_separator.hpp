@@ -57,6 +57,8 @@ struct StreamStatus {
   std::int64_t last_change = -1;                    ///< frame at which the last one was noticed; -1 = never
 };
 
+class StreamEngine;
+
 template <typename T>
 class StreamSeparator {
  public:
@@ -99,8 +101,7 @@ class StreamSeparator {
   static StreamSeparator restore(std::string_view state);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<StreamEngine> engine_;  // in double, whatever T is
 };
 
 extern template class StreamSeparator<float>;

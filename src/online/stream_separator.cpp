@@ -87,8 +87,8 @@ void StreamOptions::validate(Index channels) const {
 }
 
 // In double whatever the stream is in; the template around it converts.
-template <typename T>
-struct StreamSeparator<T>::Impl {
+class StreamEngine {
+ public:
   StreamOptions options;
   Index n;  // channels
   Index outputs;
@@ -120,13 +120,12 @@ struct StreamSeparator<T>::Impl {
   std::vector<Index> slot_of;    // of each row
   std::vector<char> taken;
 
-  Impl(Index channels, const StreamOptions& o)
+  StreamEngine(Index channels, const StreamOptions& o, double resolution)
       : options((o.validate(channels), o)),
         n(channels),
         outputs(o.components > 0 ? o.components : channels),
         moments_mode(o.learn == StreamOptions::Learn::moments),
-        moments(moments_mode ? channels : 1, o.components,
-                static_cast<double>(std::numeric_limits<T>::epsilon()), o.memory),
+        moments(moments_mode ? channels : 1, o.components, resolution, o.memory),
         detector(outputs, moments.block()),
         sample(channels, o.memory),
         random(o.seed + 1) {
@@ -389,8 +388,7 @@ struct StreamSeparator<T>::Impl {
   }
 };
 
-template <typename T>
-StreamStatus StreamSeparator<T>::Impl::status() const {
+StreamStatus StreamEngine::status() const {
   StreamStatus s;
   s.frames = frames;
   s.refused = refused;
@@ -448,8 +446,7 @@ StreamStatus StreamSeparator<T>::Impl::status() const {
 }
 
 // E[x y^T]: what one unit of each output in use adds to the channels
-template <typename T>
-Matrix<double> StreamSeparator<T>::Impl::mixing(const Matrix<double>& used) {
+Matrix<double> StreamEngine::mixing(const Matrix<double>& used) {
   if (!moments_mode) return used.completeOrthogonalDecomposition().pseudoInverse();
   Matrix<double> solved = Matrix<double>::Zero(n, std::max(outputs, rank));
   moments.correlate(Matrix<double>::Identity(n, n), solved);
@@ -490,7 +487,7 @@ Model StreamSeparator<T>::model() const {
     component[static_cast<std::size_t>(i)] = k;
     model.unmixing.row(k++) = B.row(i);
   }
-  model.mixing = done.impl_->mixing(model.unmixing);
+  model.mixing = done.engine_->mixing(model.unmixing);
   model.kurtosis = s.kurtosis;
 
   const auto warn = [&](Warning::Kind kind, const std::string& text, std::vector<Index> which = {}) {
@@ -544,15 +541,16 @@ StreamOptions::Learn learn_named(std::string_view name) {
 
 template <typename T>
 StreamSeparator<T>::StreamSeparator(Index channels, const StreamOptions& options)
-    : impl_(std::make_unique<Impl>(channels, options)) {}
+    : engine_(std::make_unique<StreamEngine>(channels, options,
+                                             static_cast<double>(std::numeric_limits<T>::epsilon()))) {}
 template <typename T>
 StreamSeparator<T>::~StreamSeparator() = default;
 template <typename T>
 StreamSeparator<T>::StreamSeparator(const StreamSeparator& other)
-    : impl_(std::make_unique<Impl>(*other.impl_)) {}
+    : engine_(std::make_unique<StreamEngine>(*other.engine_)) {}
 template <typename T>
 StreamSeparator<T>& StreamSeparator<T>::operator=(const StreamSeparator& other) {
-  if (this != &other) *impl_ = *other.impl_;
+  if (this != &other) *engine_ = *other.engine_;
   return *this;
 }
 template <typename T>
@@ -562,7 +560,7 @@ StreamSeparator<T>& StreamSeparator<T>::operator=(StreamSeparator&&) noexcept = 
 
 template <typename T>
 bool StreamSeparator<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
-  Impl& s = *impl_;
+  StreamEngine& s = *engine_;
   if (x.size() != s.n || y.size() != s.outputs) {
     throw std::invalid_argument("step: expected " + std::to_string(s.n) + " inputs and " +
                                 std::to_string(s.outputs) + " outputs, got " + std::to_string(x.size()) +
@@ -592,39 +590,39 @@ Index StreamSeparator<T>::process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y) {
 
 template <typename T>
 Index StreamSeparator<T>::channels() const {
-  return impl_->n;
+  return engine_->n;
 }
 template <typename T>
 Index StreamSeparator<T>::outputs() const {
-  return impl_->outputs;
+  return engine_->outputs;
 }
 template <typename T>
 Index StreamSeparator<T>::block() const {
-  return impl_->X.cols();
+  return engine_->X.cols();
 }
 template <typename T>
 std::int64_t StreamSeparator<T>::frames() const {
-  return impl_->frames;
+  return engine_->frames;
 }
 template <typename T>
 const StreamOptions& StreamSeparator<T>::options() const {
-  return impl_->options;
+  return engine_->options;
 }
 template <typename T>
 Matrix<double> StreamSeparator<T>::unmixing() const {
-  return impl_->unmixing();
+  return engine_->unmixing();
 }
 template <typename T>
 const Vector<double>& StreamSeparator<T>::mean() const {
-  return impl_->mean_of_channels();
+  return engine_->mean_of_channels();
 }
 template <typename T>
 StreamStatus StreamSeparator<T>::status() const {
-  return impl_->status();
+  return engine_->status();
 }
 template <typename T>
 void StreamSeparator<T>::finish() {
-  impl_->finish();
+  engine_->finish();
 }
 
 namespace {
@@ -655,8 +653,8 @@ struct Header {
 template <typename T>
 std::string StreamSeparator<T>::state() const {
   Saver saver;
-  Header header{impl_->n, sizeof(T), impl_->options};
-  saver(header, *impl_);
+  Header header{engine_->n, sizeof(T), engine_->options};
+  saver(header, *engine_);
   std::uint64_t sum = checksum(saver.bytes);
   std::string out(magic);
   out.append(reinterpret_cast<const char*>(&sum), sizeof sum);
@@ -677,7 +675,7 @@ StreamSeparator<T> StreamSeparator<T>::restore(std::string_view state) {
   loader(header);
   if (header.scalar != sizeof(T)) throw std::invalid_argument("state: of another scalar type");
   StreamSeparator out(header.channels, header.options);
-  loader(*out.impl_);
+  loader(*out.engine_);
   if (!loader.done()) throw std::invalid_argument("state: longer than it should be");
   return out;
 }

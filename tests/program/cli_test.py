@@ -65,7 +65,7 @@ class Program(unittest.TestCase):
     def test_methods(self):
         table = self.ok("methods").stdout
         listed = json.loads(self.ok("methods", "--json").stdout)
-        self.assertEqual({m["name"] for m in listed}, {"fobi", "sm-ica-offline", "sm-ica"})
+        self.assertEqual({m["name"] for m in listed}, {"fobi", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi"})
         for m in listed:
             self.assertIn(m["name"], table)
 
