@@ -60,10 +60,11 @@ void catch_signals() {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is seen by whoever writes
 }
 
-// Until there is input, a signal, or `seconds` have passed.
-void wait_for_input(int fd, double seconds) {
+// Until there is input, a signal, or `seconds` have passed; says whether there is input.
+bool wait_for_input(int fd, double seconds) {
   std::array<pollfd, 2> fds{{{fd, POLLIN, 0}, {wake[0], POLLIN, 0}}};
-  ::poll(fds.data(), fds.size(), seconds > 0 ? std::max(1, static_cast<int>(1000 * seconds)) : -1);
+  ::poll(fds.data(), fds.size(), std::max(1, static_cast<int>(1000 * seconds)));
+  return fds[0].revents != 0;
 }
 
 io::FrameFormat format_of(const std::string& said, const std::string& name, const char* which,
@@ -79,13 +80,14 @@ io::FrameFormat format_of(const std::string& said, const std::string& name, cons
 struct Saved {
   std::int64_t read = 0;      // frames
   std::uint64_t written = 0;  // bytes
+  std::string format;         // of the output
   std::string separator;
 };
 
 constexpr std::string_view saved_magic = "demix stream file 1\n";
 
 std::string to_bytes(const Saved& s) {
-  const nlohmann::json where = {{"read", s.read}, {"written", s.written}};
+  const nlohmann::json where = {{"read", s.read}, {"written", s.written}, {"format", s.format}};
   return fmt::format("{}{}\n", saved_magic, where.dump()) + s.separator;
 }
 
@@ -99,7 +101,7 @@ std::optional<Saved> load(const std::string& path) {
   }
   try {
     const auto where = nlohmann::json::parse(bytes.substr(saved_magic.size(), end - saved_magic.size()));
-    return Saved{where.at("read"), where.at("written"), bytes.substr(end + 1)};
+    return Saved{where.at("read"), where.at("written"), where.at("format"), bytes.substr(end + 1)};
   } catch (const nlohmann::json::exception&) {
     throw Failure(fmt::format("{}: damaged; remove it to start anew", path));
   }
@@ -146,6 +148,10 @@ class Session {
       writer_.emplace(o.output, out);
       return;
     }
+    if (saved->format != io::frame_format_name(out.format)) {
+      throw Failure(
+          fmt::format("{}: saved while writing {}; write the same, or remove it", o.state, saved->format));
+    }
     frames_ = first_ = saved->read;
     struct stat info {};
     if (::fstat(reader_.fd(), &info) == 0 && S_ISREG(info.st_mode))
@@ -161,31 +167,35 @@ class Session {
     Vector<T> x(stream_->channels());
     Vector<T> y(stream_->outputs());
     bool closed = false;
+    std::string failure;  // of the input: what was done before it is kept
     try {
       while (stop == 0 && !reader_.ended()) {
         if (!reader_.at_hand()) {  // nothing is held back while waiting
           writer_->flush();
-          wait_for_input(reader_.fd(), o_.status);
+          const bool ready = wait_for_input(reader_.fd(), o_.status > 0 ? std::min(o_.status, 10.0) : 10);
           if (stop != 0) break;
+          if (!ready) {
+            now_and_then();
+            continue;
+          }
         }
         const Index got = reader_.read(in);
+        frames_ += got;
+        since_save_ += got;
         for (Index t = 0; t < got; ++t) {
           x = in.col(t).template cast<T>();
           stream_->step(x, y);
           out.col(t) = y.template cast<double>();
         }
         if (got > 0) writer_->write(out.leftCols(got));
-        frames_ += got;
-        since_save_ += got;
-        const auto now = Clock::now();
-        if (!o_.state.empty() &&
-            (since_save_ >= o_.save_every || now - last_save_ > std::chrono::seconds(10)))
-          save();
-        if (o_.status > 0 && now - last_status_ >= std::chrono::duration<double>(o_.status)) print_status();
+        now_and_then();
       }
       writer_->finish();
     } catch (const io::ClosedPipe&) {
       closed = true;  // whoever read has had enough
+    } catch (const io::Error& e) {
+      failure = e.what();
+      writer_->finish();
     }
     if (!o_.state.empty()) save(closed);
     if (!o_.model.empty()) {
@@ -200,12 +210,24 @@ class Session {
       print_warnings(model);
     }
     if (o_.status > 0) print_status();
+    if (!failure.empty()) throw Failure(failure);
   }
 
  private:
+  void now_and_then() {
+    const auto now = Clock::now();
+    if (!o_.state.empty() && since_save_ > 0 &&
+        (since_save_ >= o_.save_every || now - last_save_ > std::chrono::seconds(10))) {
+      save();
+    }
+    if (o_.status > 0 && now - last_status_ >= std::chrono::duration<double>(o_.status)) print_status();
+  }
+
   void save(bool closed = false) {
     if (!closed) writer_->sync();
-    io::write_file(o_.state, to_bytes({frames_, writer_->bytes(), stream_->state()}));
+    io::write_file(
+        o_.state, to_bytes({frames_, writer_->bytes(),
+                            std::string(io::frame_format_name(writer_->layout().format)), stream_->state()}));
     since_save_ = 0;
     last_save_ = Clock::now();
   }
@@ -252,12 +274,22 @@ void require_different_files(const Options& o) {
   std::vector<std::filesystem::path> paths;
   for (const std::string* name : {&o.input, &o.output, &o.model, &o.state}) {
     if (name->empty() || *name == "-") continue;
-    const auto path = std::filesystem::weakly_canonical(*name);
+    std::error_code none;
+    const auto path = std::filesystem::weakly_canonical(*name, none);
+    if (none) continue;  // a pipe by name
     if (std::find(paths.begin(), paths.end(), path) != paths.end()) {
       throw Failure(
           fmt::format("{}: named twice; input, output, model and state must be different files", *name));
     }
     paths.push_back(path);
+  }
+  // The same file by another name, or redirected.
+  struct stat in {};
+  struct stat out {};
+  const bool both = (o.input == "-" ? ::fstat(STDIN_FILENO, &in) : ::stat(o.input.c_str(), &in)) == 0 &&
+                    (o.output == "-" ? ::fstat(STDOUT_FILENO, &out) : ::stat(o.output.c_str(), &out)) == 0;
+  if (both && S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+    throw Failure(fmt::format("{}: is the input; the output must be another file", o.output));
   }
 }
 

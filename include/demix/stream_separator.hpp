@@ -69,11 +69,11 @@ class StreamSeparator {
   StreamSeparator(StreamSeparator&&) noexcept;
   StreamSeparator& operator=(StreamSeparator&&) noexcept;
 
-  /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN or Inf is
-  /// refused: output 0, nothing learned, false. A saturated one is put out, but also refused: false.
-  /// Throws only for vectors of the wrong length. With moments and up to 32 channels it allocates nothing;
-  /// heavy work is spread over the steps, a piece with each (robust: the frame that opens the gate does its
-  /// work at once).
+  /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN, Inf or
+  /// values beyond 1e75 is refused: output 0, nothing learned, false. A saturated one is put out, but also
+  /// refused: false. Throws only for vectors of the wrong length. With moments and up to 32 channels it
+  /// allocates nothing; heavy work is spread over the steps, a piece with each (robust: the frame that opens
+  /// the gate does its work at once).
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   /// Many frames, with the result of so many steps. Returns how many were refused.
   Index process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);

@@ -48,12 +48,14 @@ std::vector<bool> OutlierGate::open(const Matrix<double>& first) {
     const double limit = 30 * quantile(a, 0.5);
     for (Index t = 0; t < frames; ++t) keep[static_cast<std::size_t>(t)] = a(t) <= limit;
   }
-  log_quantile_ = std::log(std::max(quantile(a, 0.9), 1e-300));
+  if (!(quantile(a, 0.5) > 0)) return {};
+  log_quantile_ = std::log(quantile(a, 0.9));
   return keep;
 }
 
 bool OutlierGate::passes(double activity) {
-  const double l = std::log(std::max(activity, 1e-300));
+  if (activity < 1e-4 * std::exp(log_quantile_)) return true;  // a pause does not lower what is usual
+  const double l = std::log(activity);
   const bool pass = l <= log_quantile_ + std::log(factor);
   log_quantile_ += 0.01 * ((l > log_quantile_ ? 1.0 : 0.0) - 0.1);
   return pass;

@@ -17,7 +17,7 @@ class OutlierGate {
  public:
   static constexpr double factor = 20;
 
-  /// Which of the first frames (channels x frames) to learn from. Allocates.
+  /// Which of the first frames (channels x frames) to learn from; empty if they are silent. Allocates.
   std::vector<bool> open(const Matrix<double>& first);
 
   bool passes(double activity);

@@ -47,7 +47,7 @@ StreamMoments::StreamMoments(Index channels, Index components, double resolution
     std::get<WeightedScatter>(fourth_).reserve(block);
   }
   origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = D_ =
-      solved_mean_ = scale_ = singular_ = work_ = Vector<double>::Zero(n);
+      solved_mean_ = scale_ = singular_ = work_ = noise_ = Vector<double>::Zero(n);
   V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = P_ = rotated_ = unmixing_ = square_ =
       product_ = Matrix<double>::Zero(n, n);
   X_ = base_ = centred_ = Matrix<double>::Zero(n, block);
@@ -60,7 +60,7 @@ void StreamMoments::clear() {
   stage_ = Stage::idle;
   based_ = false;
   count_ = next_ratio_ = 0;
-  rank_ = 0;
+  rank_ = live_ = 0;
   for (Vector<double>* v : {&v0_, &mean_, &offset_, &largest_}) v->setZero();
   scatter_.setZero();
   if (auto* scatter = std::get_if<WeightedScatter>(&fourth_)) scatter->clear();
@@ -141,15 +141,32 @@ void StreamMoments::place_block() {
   new_scatter_.noalias() += (before * frames / new_count_) * delta_ * delta_.transpose();
 }
 
-// Are all directions of the same size in these coordinates, give or take?
+// What rounding of the data alone would leave in each coordinate (in each channel, before there are
+// coordinates).
+void StreamMoments::measure_noise() {
+  if (based_) {
+    noise_.noalias() = level_ * (V_.cwiseAbs() * largest_);
+  } else {
+    noise_ = level_ * largest_;
+  }
+}
+
+// Are all live directions of the same size in these coordinates, give or take, and the others still without
+// power?
 bool StreamMoments::fits() {
   const Index n = channels();
-  square_ = new_scatter_ / new_count_;
+  measure_noise();
+  for (Index k = live_; k < n; ++k) {
+    if (new_scatter_(k, k) > new_count_ * noise_(k) * noise_(k)) return false;
+  }
+  if (new_mean_.squaredNorm() > 16 * static_cast<double>(n)) return false;
+  if (live_ == 0) return true;
+  square_.setZero();  // coordinates without power add zeros at the lower end
+  square_.topLeftCorner(live_, live_) = new_scatter_.topLeftCorner(live_, live_) / new_count_;
   eig_.compute(square_, Eigen::EigenvaluesOnly);
   const double most = eig_.values()(n - 1);
-  if (most > 16 || new_mean_.squaredNorm() > 16 * static_cast<double>(n)) return false;
-  if (rank_ == 0) return !(most > 0);
-  if (new_count_ < next_ratio_ || most <= 256 * eig_.values()(n - rank_)) return true;
+  if (most > 16) return false;
+  if (new_count_ < next_ratio_ || most <= 256 * eig_.values()(n - live_)) return true;
   next_ratio_ = 1.5 * new_count_;  // a direction too weak to be lifted must not be tried with every block
   return false;
 }
@@ -159,19 +176,29 @@ void StreamMoments::triangle() {
   const Index n = channels();
   Index size = frames_;
   rows_.topRows(frames_) = centred_.leftCols(frames_).transpose();
-  if (based_) {  // the past by the root of its scatter, which is well-conditioned in these coordinates
+  if (based_) {  // the past by the root of its scatter, coordinate by coordinate in its own unit
     const double before = keep_ * count_;
-    eig_.compute(scatter_);
+    work_ = scatter_.diagonal().cwiseMax(0).cwiseSqrt();
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) {
+        square_(i, j) = work_(i) > 0 && work_(j) > 0 ? scatter_(i, j) / work_(i) / work_(j) : 0;
+      }
+    }
+    eig_.compute(square_);
     rows_.middleRows(size, n).noalias() =
         (keep_ * eig_.values().cwiseMax(0)).cwiseSqrt().asDiagonal() * eig_.vectors().transpose();
+    for (Index j = 0; j < n; ++j) rows_.col(j).segment(size, n) *= work_(j);
     rows_.row(size + n) = std::sqrt(before * static_cast<double>(frames_) / new_count_) * delta_.transpose();
     size += n + 1;
   }
   auto S = rows_.topRows(size);
+  measure_noise();
   scale_ = (S.colwise().squaredNorm() / new_count_).cwiseSqrt().transpose();
-  const double largest = scale_.maxCoeff();
-  scale_ = scale_.cwiseMax(largest > 0 ? 1e-13 * largest : 1);
-  for (Index j = 0; j < n; ++j) S.col(j) /= scale_(j);
+  const double usual = based_ || !(scale_.maxCoeff() > 0) ? 1 : scale_.maxCoeff();
+  for (Index j = 0; j < n; ++j) {
+    if (!(scale_(j) > noise_(j))) scale_(j) = usual;  // rounding is not made larger
+    S.col(j) /= scale_(j);
+  }
   triangularise(S, work_);
   next(Stage::move);
 }
@@ -180,25 +207,21 @@ void StreamMoments::triangle() {
 void StreamMoments::move() {
   const Index n = channels();
   square_ = rows_.topRows(n).triangularView<Eigen::Upper>();
-  const double size = square_.cwiseAbs().maxCoeff();
-  if (size > 0) {
-    svd_.compute(square_);
-    singular_ = svd_.singularValues() / std::sqrt(new_count_);
-    // What rounding alone would leave in a coordinate.
-    if (based_) {
-      work_.noalias() = V_.cwiseAbs() * largest_;
-    } else {
-      work_ = largest_;
-    }
-    const double noise = level_ * work_.cwiseQuotient(scale_).maxCoeff();
-    singular_ = singular_.cwiseMax(std::max(1e-10 * singular_(0), noise));
-    for (Index j = 0; j < n; ++j) {
-      W_.col(j) = svd_.matrixV().row(j).transpose().cwiseQuotient(singular_) / scale_(j);
-      W_inverse_.row(j) = scale_(j) * svd_.matrixV().row(j).cwiseProduct(singular_.transpose());
-    }
-  } else {  // silence so far
-    W_.setIdentity();
-    W_inverse_.setIdentity();
+  svd_.compute(square_);
+  singular_ = svd_.singularValues() / std::sqrt(new_count_);
+  work_ = noise_.cwiseQuotient(scale_);
+  const auto is_live = [&](Index i) {
+    return singular_(i) > std::max(svd_.matrixV().col(i).cwiseAbs().dot(work_), 1e-14 * singular_(0));
+  };
+  live_ = 0;
+  for (Index i = 0; i < n; ++i) live_ += is_live(i);
+  Index next_live = 0;
+  Index next_other = live_;
+  for (Index i = 0; i < n; ++i) {  // what has no power above rounding is not lifted
+    const Index row = is_live(i) ? next_live++ : next_other++;
+    const double size = row < live_ ? singular_(i) : 1;
+    W_.row(row) = svd_.matrixV().col(i).transpose().cwiseQuotient(scale_.transpose()) / size;
+    W_inverse_.col(row) = scale_.cwiseProduct(svd_.matrixV().col(i)) * size;
   }
   if (!based_) {
     based_ = true;
@@ -266,18 +289,19 @@ void StreamMoments::add() {
   next(Stage::idle);
 }
 
-// P with P C P^T = I, of the directions above the rounding of the data
+// P with P C P^T = I, of the live coordinates
 void StreamMoments::whiten() {
   const Index n = channels();
-  square_ = scatter_ / count_;
+  square_.setZero();
+  square_.topLeftCorner(live_, live_) = scatter_.topLeftCorner(live_, live_) / count_;
   eig_.compute(square_);
-  product_.noalias() = eig_.vectors().transpose() * V_;  // what each direction takes of each channel
   rank_ = 0;
-  for (Index i = n - 1; i >= 0; --i) {
+  P_.setZero();
+  for (Index i = n - 1; i >= n - live_; --i) {
     const double variance = eig_.values()(i);
-    const double rounding = level_ / 4 * product_.row(i).cwiseAbs().dot(largest_);
-    if (!(variance > rounding * rounding)) continue;
-    P_.row(rank_++) = eig_.vectors().col(i).transpose() / std::sqrt(variance);
+    if (!(variance > 1e-14 * eig_.values()(n - 1))) break;
+    P_.row(rank_).head(live_) = eig_.vectors().col(i).head(live_).transpose() / std::sqrt(variance);
+    ++rank_;
   }
   if (rank_ == 0) return next(Stage::idle);
 
@@ -328,7 +352,8 @@ void StreamMoments::rotate() {
   square_.setZero();
   square_.topLeftCorner(r, r).noalias() = H * A_.leftCols(r);
   product_ = (square_ + square_.transpose()) / (2 * count_);
-  product_.diagonal().tail(n - r).setConstant(-1);  // D is at least 1, so these come last
+  product_.diagonal().tail(n - r).setConstant(-1 -
+                                              2 * product_.topLeftCorner(r, r).norm());  // these come last
   eig_.compute(product_);
   D_.head(r) = eig_.values().tail(r).reverse();
   product_.leftCols(r) = eig_.vectors().rightCols(r).rowwise().reverse();  // E, by descending D

@@ -94,9 +94,9 @@ class StreamMoments {
 
   template <typename Archive>
   void fields(Archive& a) {
-    a(stage_, piece_, frames_, based_, moves_, count_, new_count_, keep_, next_ratio_, rank_, origin_, v0_,
-      V_, V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_, base_,
-      centred_, block_mean_, delta_, rows_, scale_, W_, W_inverse_, A_, P_, H_, G_, Z_, rotated_, D_,
+    a(stage_, piece_, frames_, based_, moves_, count_, new_count_, keep_, next_ratio_, live_, rank_, origin_,
+      v0_, V_, V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_,
+      base_, centred_, block_mean_, delta_, rows_, scale_, W_, W_inverse_, A_, P_, H_, G_, Z_, rotated_, D_,
       unmixing_, solved_mean_);
     std::visit([&](auto& fourth) { fourth_fields(a, fourth); }, fourth_);
   }
@@ -112,6 +112,7 @@ class StreamMoments {
   void place_block();
   void merge();
   bool fits();
+  void measure_noise();
   void triangle();
   void move();
   void transform();
@@ -150,6 +151,7 @@ class StreamMoments {
   double next_ratio_ = 0;
   Vector<double> origin_, v0_;
   Matrix<double> V_, V_inverse_;
+  Index live_ = 0;  // the first coordinates: those above rounding; the others wait, as they are
   Vector<double> mean_, new_mean_;      // of x'
   Vector<double> offset_, new_offset_;  // of x, from the origin
   Vector<double> largest_;              // |x| of each channel
@@ -169,7 +171,7 @@ class StreamMoments {
 
   SymmetricEigen eig_;
   Svd svd_;
-  Vector<double> scale_, singular_, work_;
+  Vector<double> scale_, singular_, work_, noise_;
   Matrix<double> square_, product_;
 };
 

@@ -1,5 +1,6 @@
 #include "demix/stream_separator.hpp"
 
+#include <Eigen/LU>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
@@ -104,7 +105,8 @@ class StreamEngine {
   Index pending = 0;     // frames of the next block
   bool solving = false;  // what the moments are busy with
   bool gate_open = false;
-  bool settled = false;
+  bool settled = false;     // they have come to rest once, and are in their final order
+  bool relearning = false;  // after a change, until there is something better than the old U
   double next_solve = 0, since_solve = 0;
   double next_look = 0, since_look = 0, moved = 1;
   Index rank = 0;
@@ -157,7 +159,7 @@ class StreamEngine {
     ++frames;
     auto frame = x.head(n);
     const double size = frame.cwiseAbs().maxCoeff();
-    if (!(frame.squaredNorm() < 1e290)) {
+    if (!(frame.squaredNorm() < 1e150)) {  // NaN, Inf, or its fourth power would be
       y.setZero();
       ++refused;
       return false;
@@ -199,21 +201,26 @@ class StreamEngine {
       past_at = (past_at + 1) % past.cols();
       network->step(x.head(n), out, past.col(random.below(past_size)));
     }
+    if (!out.allFinite()) out.setZero();
     return true;
   }
 
   // Robust: the first frames wait until it can be told which are outliers.
   void collect() {
     past.col(past_size++) = x.head(n);
-    if (past_size < past.cols()) return;
-    const std::vector<bool> keep = gate.open(past);
-    gate_open = true;
-    for (Index t = 0; t < past_size; ++t) {
+    if (past_size == past.cols()) open_gate();
+  }
+  void open_gate() {
+    const Matrix<double> first = past.leftCols(past_size);
+    past_size = 0;
+    const std::vector<bool> keep = gate.open(first);
+    gate_open = !keep.empty();  // silence tells nothing: wait for more
+    for (Index t = 0; t < static_cast<Index>(keep.size()); ++t) {
       if (!keep[static_cast<std::size_t>(t)]) {
         ++outliers;
         continue;
       }
-      x.head(n) = past.col(t);
+      x.head(n) = first.col(t);
       learn();
       while (moments.busy()) work();
     }
@@ -237,6 +244,7 @@ class StreamEngine {
         next_solve = relearn();
         next_look = 0;
         settled = false;
+        relearning = true;
         moved = 1;
         return;
       }
@@ -277,6 +285,7 @@ class StreamEngine {
   void adopt() {
     const Index r = moments.rank();
     if (r == 0) return;
+    relearning = false;
     rows = U.topRows(outputs);
     moments.correlate(rows, overlap);
     assign(r);
@@ -345,20 +354,14 @@ class StreamEngine {
       network->refresh();
       return;
     }
-    if (!gate_open && past_size > 0) {  // fewer frames than the gate wanted
-      const Matrix<double> first = past.leftCols(past_size);
-      past = first;
-      past_size = past.cols() - 1;
-      x.head(n) = first.rightCols(1);
-      collect();
-    }
+    if (!gate_open && past_size > 0) open_gate();  // fewer frames than it wanted
     while (moments.busy()) work();
     if (pending > 0) {
       moments.begin_add(X.leftCols(pending));
       pending = 0;
       moments.finish();
     }
-    if (moments.count() == 0) return;
+    if (moments.count() == 0 || (relearning && moments.count() < relearn())) return;
     moments.begin_solve();
     moments.finish();
     adopt();
@@ -377,9 +380,9 @@ class StreamEngine {
 
   template <typename Archive>
   void fields(Archive& a) {
-    a(frames, refused, outliers, changes, last_change, pending, solving, gate_open, settled, next_solve,
-      since_solve, next_look, since_look, moved, rank, U, then, mean, X, Y, y, past, past_size, past_at,
-      detector, gate, sample, random);
+    a(frames, refused, outliers, changes, last_change, pending, solving, gate_open, settled, relearning,
+      next_solve, since_solve, next_look, since_look, moved, rank, U, then, mean, X, Y, y, past, past_size,
+      past_at, detector, gate, sample, random);
     if (moments_mode) {
       a(moments);
     } else {
@@ -396,58 +399,63 @@ StreamStatus StreamEngine::status() const {
   s.changes = changes;
   s.last_change = last_change;
   s.rank = moments_mode ? rank : network->rank();
-  s.settled = settled;
+  s.settled = settled && moved <= settled_share;
   s.moved = moved;
   const Matrix<double> B = unmixing();
-  Matrix<double> used(s.rank, n);
-  std::vector<Index> which;
+  std::vector<Index> which;  // outputs in use
   for (Index i = 0; i < outputs; ++i) {
-    if (B.row(i).squaredNorm() == 0 || static_cast<Index>(which.size()) == s.rank) continue;
-    used.row(static_cast<Index>(which.size())) = B.row(i);
-    which.push_back(i);
+    if (B.row(i).squaredNorm() > 0) which.push_back(i);
   }
+  s.rank = static_cast<Index>(which.size());
+  s.kurtosis = s.kurtosis_error = Vector<double>::Zero(s.rank);
   if (s.rank == 0) return s;
+  Matrix<double> used(s.rank, n);
+  for (Index i = 0; i < s.rank; ++i) used.row(i) = B.row(which[static_cast<std::size_t>(i)]);
 
+  const bool exact = moments_mode && !relearning && moments.rank() > 0;  // else the sample has to do
   const Matrix<double> y_sample = used * (sample.frames().colwise() - mean_of_channels());
   const auto size = static_cast<double>(y_sample.cols());
+  if (size < 2) return s;
   const double learned = moments_mode ? moments.count() : static_cast<double>(network->frames());
-  s.kurtosis = moments_mode ? moments.kurtosis(used) : Vector<double>::Zero(s.rank);
-  s.kurtosis_error = Vector<double>::Zero(s.rank);
+  if (exact) s.kurtosis = moments.kurtosis(used);
   for (Index i = 0; i < s.rank; ++i) {
     const Eigen::ArrayXd v = y_sample.row(i).transpose().array().square();
     const double m2 = v.mean();
+    if (!(m2 > 0)) continue;
     const double m4 = v.square().mean() / (m2 * m2);
-    if (!moments_mode) s.kurtosis(i) = m4;
+    if (!exact) s.kurtosis(i) = m4;
     const Eigen::ArrayXd influence = (v / m2).square() - 2 * m4 * (v / m2) + m4;  // of one frame on m4/m2^2
     s.kurtosis_error(i) = std::sqrt(influence.square().mean() / std::max(learned, 1.0));
   }
-  if (size > 1) {
-    const Matrix<double> crosstalk =
-        fobi_crosstalk(y_sample, Weight::square, static_cast<std::int64_t>(std::max(learned, 1.0)));
-    s.expected_mse = crosstalk.squaredNorm() / static_cast<double>(s.rank);
-    for (Index i = 0; i < s.rank; ++i) {
-      for (Index j = i + 1; j < s.rank; ++j) {
-        if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk) {
-          s.unresolved.emplace_back(which[static_cast<std::size_t>(i)], which[static_cast<std::size_t>(j)]);
-        }
+  const Matrix<double> crosstalk =
+      fobi_crosstalk(y_sample, Weight::square, static_cast<std::int64_t>(std::max(learned, 1.0)));
+  s.expected_mse = crosstalk.squaredNorm() / static_cast<double>(s.rank);
+  for (Index i = 0; i < s.rank; ++i) {
+    for (Index j = i + 1; j < s.rank; ++j) {
+      // Alike by the crosstalk to expect, or because the difference may be chance (the sample's own may not
+      // tell).
+      const double chance = 3 * std::hypot(s.kurtosis_error(i), s.kurtosis_error(j));
+      if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk ||
+          std::abs(s.kurtosis(i) - s.kurtosis(j)) < chance) {
+        s.unresolved.emplace_back(which[static_cast<std::size_t>(i)], which[static_cast<std::size_t>(j)]);
       }
     }
   }
-  if (moments_mode) {
+  if (exact) {
     Matrix<double> root = moments.channel_root();
     for (Index i = 0; i < n; ++i) {
       const double deviation = root.row(i).norm();
       if (deviation > 0) root.row(i) /= deviation;
     }
     const Vector<double> singular = Eigen::JacobiSVD<Matrix<double>>(root).singularValues();
-    s.condition = singular(0) / singular(s.rank - 1);
+    s.condition = singular(0) / singular(std::max(s.rank, moments.rank()) - 1);
   }
   return s;
 }
 
 // E[x y^T]: what one unit of each output in use adds to the channels
 Matrix<double> StreamEngine::mixing(const Matrix<double>& used) {
-  if (!moments_mode) return used.completeOrthogonalDecomposition().pseudoInverse();
+  if (!moments_mode || relearning) return used.completeOrthogonalDecomposition().pseudoInverse();
   Matrix<double> solved = Matrix<double>::Zero(n, std::max(outputs, rank));
   moments.correlate(Matrix<double>::Identity(n, n), solved);
   Matrix<double> out(n, used.rows());
@@ -460,7 +468,11 @@ Matrix<double> StreamEngine::mixing(const Matrix<double>& used) {
         .minCoeff(&row);
     out.col(i) = (moments.unmixing().row(row).dot(used.row(i)) < 0 ? -1 : 1) * solved.col(row);
   }
-  return out;
+  const Matrix<double> product = used * out;
+  if (!((product - Matrix<double>::Identity(used.rows(), used.rows())).norm() < 1e-3)) {
+    return used.completeOrthogonalDecomposition().pseudoInverse();
+  }
+  return out * product.inverse();  // what rounding left
 }
 
 template <typename T>
@@ -482,7 +494,7 @@ Model StreamSeparator<T>::model() const {
   model.mean = done.mean();
   model.unmixing.resize(s.rank, channels());
   std::vector<Index> component(static_cast<std::size_t>(outputs()));  // of each output
-  for (Index i = 0, k = 0; k < s.rank; ++i) {
+  for (Index i = 0, k = 0; i < outputs() && k < s.rank; ++i) {
     if (B.row(i).squaredNorm() == 0) continue;
     component[static_cast<std::size_t>(i)] = k;
     model.unmixing.row(k++) = B.row(i);

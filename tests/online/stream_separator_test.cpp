@@ -230,6 +230,72 @@ TEST(Stream, DeadAndDuplicatedChannelsReduceTheRank) {
   EXPECT_EQ(in_float.status().rank, 4);
 }
 
+// Average reference, a copy, levels that change, sources that begin in turn: rank and matrix stay right.
+TEST(Stream, DependentChannelsWhileLevelsChange) {
+  for (const int seed : {40, 41, 42, 43}) {
+    Data data = make(40000, static_cast<std::uint64_t>(seed));
+    for (Index i = 0; i < 4; ++i) {
+      if (seed < 42) data.S.row(i).head(5000 * i).setZero();  // one after the other
+      data.S.row(i).segment(10000, 8000) *= seed % 2 == 0 ? 1e-3 : 30;
+    }
+    Random random(static_cast<std::uint64_t>(seed));
+    const Matrix<double> A = random.normal(7, 4);
+    Matrix<double> X = A * data.S;
+    X.row(4) = X.row(0);
+    X.rowwise() -= X.colwise().mean().eval();  // average reference: another dependence
+    const Index rank = Eigen::ColPivHouseholderQR<Matrix<double>>(X * X.transpose()).rank();
+    StreamSeparator<double> stream(7);
+    run(stream, X);
+    stream.finish();
+    EXPECT_EQ(stream.status().rank, std::min<Index>(rank, 4)) << seed;
+    const Matrix<double> U = stream.unmixing().topRows(4);
+    const Matrix<double> Y = U * (X.colwise() - stream.mean());
+    EXPECT_LT((Y * Y.transpose() / 40000 - Matrix<double>::Identity(4, 4)).norm(), 1e-6) << seed;
+    // Four live directions: FOBI of any four of them must agree.
+    const Matrix<double> H = random.normal(4, 7) * X;
+    EXPECT_LT(amari_index(fobi_by_hand(H) * (H.colwise() - H.rowwise().mean()) * Y.transpose() / 40000), 1e-4)
+        << seed;
+    EXPECT_NO_THROW(stream.model().validate());
+  }
+}
+
+TEST(Stream, AskedRightAfterAChange) {
+  Random random(44);
+  StreamOptions options;
+  options.memory = 8000;
+  StreamSeparator<double> stream(3, options);
+  Vector<double> y(3);
+  const std::vector<Source> three{Source::square, Source::sine, Source::laplace};
+  const Matrix<double> A = random.normal(3, 3);
+  const Matrix<double> S = make_sources(three, 30000, Timing::iid, random);
+  run(stream, A * S);
+  const Matrix<double> B = random.normal(3, 3);
+  Index since = 0;
+  for (Index t = 0; t < 6000 && since < 800; ++t) {
+    stream.step(B * S.col(t), y);
+    if (stream.status().changes == 0) continue;
+    ++since;
+    const StreamStatus status = stream.status();
+    ASSERT_TRUE(status.kurtosis.allFinite() && std::isfinite(status.condition));
+    ASSERT_NO_THROW(stream.model().validate()) << since;
+  }
+  EXPECT_EQ(since, 800);
+}
+
+TEST(Stream, OneAbsurdValueDoesNotBreakIt) {
+  for (const double size : {1e9, 1e30, 1e100}) {
+    Matrix<double> X = make(6000, 45).X;
+    X(1, 3000) = size;
+    StreamSeparator<double> stream(4);
+    EXPECT_TRUE(run(stream, X).allFinite());
+    EXPECT_NO_THROW({
+      const StreamStatus s = stream.status();
+      EXPECT_LE(s.rank, 4);
+      stream.model().validate();
+    }) << size;
+  }
+}
+
 TEST(Stream, AChannelComesAlive) {
   const Data data = make(60000, 12);
   Matrix<double> X = data.X;

@@ -198,6 +198,27 @@ class Stream(unittest.TestCase):
             self.assertIn(words.encode(), out.stderr)
         self.assertTrue(os.path.getsize(good) == 32000)
 
+    def test_the_input_is_never_overwritten(self):
+        self.write("x.f64", 1000)
+        os.link(self.path("x.f64"), self.path("link.f64"))
+        with open(self.path("x.f64")) as f:
+            out = run("--format", "f64", "--channels", 4, "-o", self.path("x.f64"), stdin=f)
+        self.assertEqual(out.returncode, 1, out.stderr)
+        self.assertEqual(run(self.path("x.f64"), "--channels", 4, "-o", self.path("link.f64")).returncode, 1)
+        self.assertEqual(os.path.getsize(self.path("x.f64")), 32000)
+
+    def test_what_came_before_a_bad_line_is_kept(self):
+        X = mixtures(3000)
+        with open(self.path("x.csv"), "w") as f:
+            f.writelines(",".join(map(str, x)) + "\n" for x in X)
+            f.write("1,2,oops,4\n")
+        out = run(self.path("x.csv"), "-o", self.path("y.csv"), "--state", self.path("s"), "--model", self.path("m"))
+        self.assertEqual(out.returncode, 1)
+        self.assertIn(b"line 3001", out.stderr)
+        with open(self.path("y.csv")) as f:
+            self.assertEqual(len(f.readlines()), 3000)
+        self.assertTrue(os.path.exists(self.path("s")) and os.path.exists(self.path("m")))
+
     def test_a_state_of_other_options_is_refused(self):
         self.write("x.f64", 1000)
         base = (self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--state", self.path("s"))
