@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -116,6 +117,10 @@ class Session {
     if (o.track) {
       if (in.rate == 0) throw CLI::ValidationError("--track SECONDS needs to know the rate; give --rate");
       options.memory = *o.track * in.rate;
+      if (options.memory < StreamOptions::least_memory) {
+        throw CLI::ValidationError(fmt::format("--track: {} s are {:.0f} frames; at least {:.0f} are needed",
+                                               *o.track, options.memory, StreamOptions::least_memory));
+      }
     }
     const std::optional<Saved> saved = load(o.state);
     try {
@@ -125,8 +130,8 @@ class Session {
         stream_.emplace(in.channels, options);
       }
     } catch (const std::invalid_argument& e) {
-      throw Failure(saved ? fmt::format("{}: {}; remove it to start anew", o.state, e.what())
-                          : std::string(e.what()));
+      if (saved) throw Failure(fmt::format("{}: {}; remove it to start anew", o.state, e.what()));
+      throw CLI::ValidationError(e.what());  // options that do not go together, or with so many channels
     }
     if (saved && (stream_->channels() != in.channels || !(stream_->options() == options))) {
       throw Failure(fmt::format(
@@ -293,8 +298,19 @@ void require_different_files(const Options& o) {
   }
 }
 
+// What is written at the end must not fail for want of a folder then.
+void require_writable(const std::string& name) {
+  if (name.empty()) return;
+  const auto folder = std::filesystem::absolute(name).parent_path();
+  if (::access(folder.c_str(), W_OK) != 0) {
+    throw Failure(fmt::format("{}: cannot write there: {}", name, std::strerror(errno)));
+  }
+}
+
 void run(Options o) {
   require_different_files(o);
+  require_writable(o.model);
+  require_writable(o.state);
   io::FrameLayout asked;
   asked.format = format_of(o.format, o.input, "input", "--format");
   asked.channels = o.channels;

@@ -30,6 +30,8 @@ class FourthMoments {
   /// x <- A x of every frame seen, A: (d + 1) x (d + 1) with first row (1, 0, ..., 0)
   void transform(const Matrix<double>& A);
 
+  void clear();  ///< F <- 0
+
   double operator()(Index a, Index b, Index c, Index d) const;
 
   /// The same in pieces short enough to be spread over the steps of a stream: one after the other, 0 to

@@ -83,6 +83,10 @@ class NaturalNetwork {
 
  private:
   void resize(Index d);
+  bool refuse() {
+    ++refused_;
+    return false;
+  }
   void observe();
   void start(const Matrix<double>& whitener);
   void learn();

@@ -34,6 +34,8 @@ struct StreamOptions {
   Index replay = 16384;    ///< frames kept to draw from
   std::uint64_t seed = 0;  ///< of the network's start and of the draws
 
+  static constexpr double least_memory = 1024;
+
   void validate(Index channels) const;
   bool operator==(const StreamOptions&) const = default;
 };

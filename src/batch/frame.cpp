@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/blocks.hpp"
+#include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
 #include "demix/version.hpp"
 
@@ -42,39 +43,23 @@ Matrix<double> sample_outputs(const Model& model, const Frames<T>& X) {
   return Y;
 }
 
-void warn_of_rank(Model& model, const Whitening& white) {
-  if (white.rank == model.channels()) return;
-  std::string text = std::to_string(model.channels()) + " channels hold only " + std::to_string(white.rank) +
-                     " independent signals";
+// Which channels do not add to the rank, for a warning.
+std::string missing_rank(const Whitening& white, Index channels) {
+  std::string text;
   if (!white.constant.empty()) {
     text += "; constant: channel";
     for (const Index c : white.constant) text += " " + std::to_string(c + 1);
   }
-  if (white.rank + static_cast<Index>(white.constant.size()) < model.channels()) {
+  if (white.rank + static_cast<Index>(white.constant.size()) < channels) {
     text += "; duplicated or linearly dependent channels among the rest";
   }
-  model.warnings.push_back({Warning::Kind::reduced_rank, text, {}});
+  return text;
 }
 
-void warn_of_few_samples(Model& model) {
-  const Index d = model.components();
-  if (model.samples >= 10 * d * d) return;
-  model.warnings.push_back({Warning::Kind::few_samples,
-                            std::to_string(model.samples) + " frames are few for " + std::to_string(d) +
-                                " components; at least " + std::to_string(10 * d * d) + " are advised",
-                            {}});
-}
-
-void warn_of_close_kurtosis(Model& model, const Matrix<double>& crosstalk) {
+void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
   for (Index i = 0; i < model.components(); ++i) {
     for (Index j = i + 1; j < model.components(); ++j) {
-      if (std::max(crosstalk(i, j), crosstalk(j, i)) <= trusted_crosstalk) continue;
-      model.warnings.push_back({Warning::Kind::close_kurtosis,
-                                "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
-                                    ": kurtoses too close to tell apart with " +
-                                    std::to_string(model.samples) +
-                                    " frames; they may still be mixed with each other",
-                                {i, j}});
+      if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk) warn_of_close_kurtosis(model, i, j);
     }
   }
 }
@@ -114,9 +99,9 @@ Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q
   model.mixing = white.dewhitener * Q.transpose() * (Q * Q.transpose()).inverse();
   model.kurtosis = output_kurtosis<T>(model, X, progress);
   put_in_order(model, white.dewhitener.rowwise().norm());
-  warn_of_rank(model, white);
+  warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);
-  warn_of_close_kurtosis(model, fobi_crosstalk(sample_outputs<T>(model, X), weight, X.cols()));
+  warn_of_crosstalk(model, fobi_crosstalk(sample_outputs<T>(model, X), weight, X.cols()));
   return model;
 }
 

@@ -109,6 +109,11 @@ FourthMoments<T>::FourthMoments(Index d, Index block) : n_(d + 1), pairs_(n_ * (
 }
 
 template <typename T>
+void FourthMoments<T>::clear() {
+  std::fill(sums_.begin(), sums_.end(), 0.0);
+}
+
+template <typename T>
 std::size_t FourthMoments<T>::place(Index a, Index b, Index c, Index d) const {
   if (a > b) std::swap(a, b);
   if (c > d) std::swap(c, d);

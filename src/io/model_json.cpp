@@ -1,11 +1,11 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
 
+#include "core/checksum.hpp"
 #include "demix/io.hpp"
 
 /// The model as one JSON file: readable anywhere, with a checksum so that a damaged one is refused.
@@ -28,12 +28,11 @@ std::string text_of(const ordered_json& json, int indent) {
   return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// FNV-1a over the text of everything else
+// Of the text of everything else
 std::string checksum(const ordered_json& json) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const unsigned char c : text_of(json, -1)) hash = (hash ^ c) * 0x100000001b3U;
   std::array<char, 17> hex{};
-  std::snprintf(hex.data(), hex.size(), "%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(hex.data(), hex.size(), "%016llx",
+                static_cast<unsigned long long>(demix::checksum(text_of(json, -1))));
   return hex.data();
 }
 

@@ -72,9 +72,9 @@ Format parse_format(std::string_view body, const std::string& name) {
 std::uint64_t data_bytes(std::uint32_t size, std::uint64_t large_size, bool seekable) {
   if (size == unknown_size && large_size > 0) return large_size;
   // Besides 0 and all ones, just below 2 GiB is common in pipes.
-  const bool placeholder =
+  const bool unknown =
       size == 0 || size == unknown_size || (size >= 0x7fff0000 && size <= 0x80000000 && !seekable);
-  return placeholder ? std::numeric_limits<std::uint64_t>::max() : size;
+  return unknown ? std::numeric_limits<std::uint64_t>::max() : size;
 }
 
 void check_layout(const FrameLayout& layout, const std::string& name) {

@@ -128,6 +128,19 @@ Matrix<double> room_for_outputs(Index outputs, const Frames<double>& X, const Me
   return o.live ? Matrix<double>::Zero(outputs, X.cols()) : Matrix<double>();
 }
 
+// All of it to a separator that takes a frame and gives one; returns what came out, if that is asked for.
+template <typename Separator>
+Matrix<double> feed_to(Separator& separator, const Frames<double>& X, const MethodOptions& o) {
+  Matrix<double> live = room_for_outputs(separator.outputs(), X, o);
+  Vector<double> y(separator.outputs());
+  feed(X, o, [&](Index t) {
+    separator.step(X.col(t), y);
+    if (o.live) live.col(t) = y;
+    return true;
+  });
+  return live;
+}
+
 // The optimum of the same data is known in closed form, so a network that is elsewhere can be told from one
 // that is done.
 void warn_if_elsewhere(Model& model, const Frames<double>& X, const Whitening& white,
@@ -201,13 +214,7 @@ Outcome run_natural(const Frames<double>& X, const MethodOptions& o, const White
   options.components = o.components > 0 ? std::min(o.components, white.rank) : white.rank;
   if (!o.lambda.empty()) options.lambda2 = lambda2_from_table(o.lambda, o.reading);
   NaturalNetwork<double> network(X.rows(), options);
-  Vector<double> y(network.outputs());
-  Matrix<double> live = room_for_outputs(network.outputs(), X, o);
-  feed(X, o, [&](Index t) {
-    network.step(X.col(t), y);
-    if (o.live) live.col(t) = y;
-    return true;
-  });
+  Matrix<double> live = feed_to(network, X, o);
   network.refresh();
   if (network.rank() == 0) {
     return {false,
@@ -240,13 +247,7 @@ Outcome run_stream(const Frames<double>& X, const MethodOptions& o) {
   options.seed = o.seed;
   options.components = o.components > 0 ? std::min(o.components, X.rows()) : 0;
   StreamSeparator<double> stream(X.rows(), options);
-  Vector<double> y(stream.outputs());
-  Matrix<double> live = room_for_outputs(stream.outputs(), X, o);
-  feed(X, o, [&](Index t) {
-    stream.step(X.col(t), y);
-    if (o.live) live.col(t) = y;
-    return true;
-  });
+  Matrix<double> live = feed_to(stream, X, o);
   return describe("stream", X, white, stream.model().unmixing, std::move(live), o);
 }
 

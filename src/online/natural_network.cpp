@@ -104,10 +104,7 @@ void NaturalNetwork<T>::observe() {
 
 template <typename T>
 bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
-  if (!respond(x, y)) {
-    ++refused_;
-    return false;
-  }
+  if (!respond(x, y)) return refuse();
   observe();
   if (d_ > 0) learn();
   return true;
@@ -116,10 +113,7 @@ bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Ve
 template <typename T>
 bool NaturalNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y,
                              const Eigen::Ref<const Vector<T>>& replayed) {
-  if (!respond(x, y)) {
-    ++refused_;
-    return false;
-  }
+  if (!respond(x, y)) return refuse();
   observe();
   u_.head(inputs()) = replayed.template cast<double>() - mean_;
   if (d_ > 0) learn();
@@ -142,10 +136,12 @@ void NaturalNetwork<T>::learn() {
   kernels::project(W_.data(), ld, d_, d_, h_.data(), c_.data());  // c <- W h
   kernels::project(K_.data(), ld, d_, d_, c_.data(), y_.data());  // y <- M^-1 c
   const double a = y_.head(d_).squaredNorm();
+  const double hh = h_.head(d_).squaredNorm();
+  if (!(a < 1e100 && hh < 1e100)) return;  // so far out that its products are no numbers
 
   // W <- W + eta s (Lambda^2 y - a c) / (1 + eta s a ||h||^2) h^T
   const double s = eta / static_cast<double>(d_ + 2);
-  v_ = (s / (1 + s * a * h_.head(d_).squaredNorm())) * (lambda2_.cwiseProduct(y_) - a * c_);
+  v_ = (s / (1 + s * a * hh)) * (lambda2_.cwiseProduct(y_) - a * c_);
   kernels::feedforward_learn(W_.data(), ld, d_, d_, v_.data(), h_.data());
 
   // M <- (1 - mu) M + w v v^T,  v_i = sqrt(M_ii) y_i,  w = mu/(1 + mu a)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace demix {
 namespace {
@@ -46,8 +47,8 @@ StreamMoments::StreamMoments(Index channels, Index components, double resolution
   } else {
     std::get<WeightedScatter>(fourth_).reserve(block);
   }
-  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = D_ =
-      solved_mean_ = scale_ = singular_ = work_ = noise_ = Vector<double>::Zero(n);
+  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = solved_mean_ =
+      scale_ = singular_ = work_ = noise_ = Vector<double>::Zero(n);
   V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = P_ = rotated_ = unmixing_ = square_ =
       product_ = Matrix<double>::Zero(n, n);
   X_ = base_ = centred_ = Matrix<double>::Zero(n, block);
@@ -63,11 +64,7 @@ void StreamMoments::clear() {
   rank_ = live_ = 0;
   for (Vector<double>* v : {&v0_, &mean_, &offset_, &largest_}) v->setZero();
   scatter_.setZero();
-  if (auto* scatter = std::get_if<WeightedScatter>(&fourth_)) scatter->clear();
-  if (auto* tensor = std::get_if<FourthMoments<double>>(&fourth_))
-    std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
-  if (auto* tensor = std::get_if<FourthMoments<float>>(&fourth_))
-    std::fill(tensor->sums().begin(), tensor->sums().end(), 0.0);
+  std::visit([](auto& fourth) { fourth.clear(); }, fourth_);
 }
 
 void StreamMoments::begin_add(const Frames<double>& X) {
@@ -230,7 +227,6 @@ void StreamMoments::move() {
     place_block();
     return next(Stage::add);
   }
-  ++moves_;
   work_.noalias() = W_ * new_mean_;
   A_.setZero();
   A_(0, 0) = 1;
@@ -252,7 +248,7 @@ void StreamMoments::move() {
 }
 
 void StreamMoments::transform() {
-  constexpr Index at_once = 8;
+  constexpr Index at_once = 16;
   const bool done = std::visit(
       [&](auto& fourth) {
         if constexpr (std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>) {
@@ -355,7 +351,6 @@ void StreamMoments::rotate() {
   product_.diagonal().tail(n - r).setConstant(-1 -
                                               2 * product_.topLeftCorner(r, r).norm());  // these come last
   eig_.compute(product_);
-  D_.head(r) = eig_.values().tail(r).reverse();
   product_.leftCols(r) = eig_.vectors().rightCols(r).rowwise().reverse();  // E, by descending D
   rotated_.topRows(r).noalias() = product_.topLeftCorner(r, r).transpose() * P_.topRows(r);
   // Each positive on the channel where it is strongest: E[x y^T] = V^-1 C (E^T P)^T says where, in units of
@@ -384,6 +379,10 @@ void StreamMoments::correlate(const Matrix<double>& U, Matrix<double>& out) {
   out.leftCols(r) /= count_;
 }
 
+Matrix<double> StreamMoments::mixing(const Matrix<double>& U) const {
+  return V_inverse_ * (scatter_ / count_) * (U * V_inverse_).transpose();
+}
+
 Matrix<double> StreamMoments::channel_root() const {
   const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(scatter_ / count_);
   return V_inverse_ * eig.eigenvectors() * eig.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
@@ -400,17 +399,18 @@ Vector<double> StreamMoments::kurtosis(const Matrix<double>& U) const {
     const Eigen::RowVectorXd b = rows.row(i).tail(n);
     const double variance = b * C * b.transpose();
     if (!(variance > 0)) continue;
-    if (std::holds_alternative<WeightedScatter>(fourth_)) {
-      const double D = b * Z_.bottomRightCorner(n, n) * b.transpose();
-      out(i) = D / count_ / variance - static_cast<double>(rank_ - 1);
-    } else {
-      const Matrix<double> G = rows.row(i).transpose() * rows.row(i);
-      const Matrix<double> Z = std::holds_alternative<FourthMoments<float>>(fourth_)
-                                   ? std::get<FourthMoments<float>>(fourth_).contract(G)
-                                   : std::get<FourthMoments<double>>(fourth_).contract(G);
-      out(i) = rows.row(i) * Z * rows.row(i).transpose();
-      out(i) /= count_ * variance * variance;
-    }
+    out(i) = std::visit(
+        [&](const auto& fourth) -> double {
+          if constexpr (std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>) {
+            const double D = b * Z_.bottomRightCorner(n, n) * b.transpose();
+            return D / count_ / variance - static_cast<double>(rank_ - 1);
+          } else {
+            const double fourth_power = rows.row(i) * fourth.contract(rows.row(i).transpose() * rows.row(i)) *
+                                        rows.row(i).transpose();
+            return fourth_power / (count_ * variance * variance);
+          }
+        },
+        fourth_);
   }
   return out;
 }

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
-#include <limits>
 #include <variant>
 
 #include "demix/fourth_moments.hpp"
 #include "demix/types.hpp"
+#include "online/symmetric_eigen.hpp"
 #include "online/weighted_scatter.hpp"
 
 /// What a stream has been so far, and FOBI of it, without keeping a frame:
@@ -24,39 +23,6 @@
 /// All of it goes in pieces: begin_*(), then work() until it is no longer busy(). Nothing is allocated after
 /// construction.
 namespace demix {
-
-/// M = vectors diag(values) vectors^T, values ascending. Up to 32 x 32 without the heap, which Eigen's solver
-/// of dynamic size cannot do.
-class SymmetricEigen {
- public:
-  explicit SymmetricEigen(Index n)
-      : values_(Vector<double>::Zero(n)), vectors_(Matrix<double>::Zero(n, n)), large_(n > 32 ? n : 1) {}
-
-  void compute(const Matrix<double>& M, int what = Eigen::ComputeEigenvectors) {
-    if (M.rows() <= 32) {
-      small_.compute(M, what);
-      copy(small_, what);
-    } else {
-      large_.compute(M, what);
-      copy(large_, what);
-    }
-  }
-  const Vector<double>& values() const { return values_; }
-  const Matrix<double>& vectors() const { return vectors_; }
-
- private:
-  template <typename Solver>
-  void copy(const Solver& solver, int what) {
-    values_ = solver.eigenvalues();
-    if (what == Eigen::ComputeEigenvectors) vectors_ = solver.eigenvectors();
-  }
-  Vector<double> values_;
-  Matrix<double> vectors_;
-  Eigen::SelfAdjointEigenSolver<
-      Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 32, 32>>
-      small_;
-  Eigen::SelfAdjointEigenSolver<Matrix<double>> large_;
-};
 
 class StreamMoments {
  public:
@@ -84,19 +50,18 @@ class StreamMoments {
   Index rank() const { return rank_; }  ///< components found; 0 = nothing varies
   const Vector<double>& mean() const { return solved_mean_; }
   auto unmixing() const { return unmixing_.topRows(rank_); }  ///< rank x channels, by descending D
-  auto eigenvalues() const { return D_.head(rank_); }         ///< D
 
   /// E[u y^T] for outputs u = U x and the y of the last solve.
   void correlate(const Matrix<double>& U, Matrix<double>& out);
+  Matrix<double> mixing(const Matrix<double>& U) const;  ///< E[x u^T]: what each output adds to the channels
   Matrix<double> channel_root() const;  ///< R with R R^T = covariance of the channels, no digits lost
-  Vector<double> kurtosis(const Matrix<double>& U) const;       ///< of outputs u = U (x - mean); slow
-  double moves() const { return static_cast<double>(moves_); }  ///< changes of the coordinates so far
+  Vector<double> kurtosis(const Matrix<double>& U) const;  ///< of outputs u = U (x - mean); slow
 
   template <typename Archive>
   void fields(Archive& a) {
-    a(stage_, piece_, frames_, based_, moves_, count_, new_count_, keep_, next_ratio_, live_, rank_, origin_,
-      v0_, V_, V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_,
-      base_, centred_, block_mean_, delta_, rows_, scale_, W_, W_inverse_, A_, P_, H_, G_, Z_, rotated_, D_,
+    a(stage_, piece_, frames_, based_, count_, new_count_, keep_, next_ratio_, live_, rank_, origin_, v0_, V_,
+      V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_, base_,
+      centred_, block_mean_, delta_, rows_, scale_, noise_, W_, W_inverse_, A_, P_, H_, G_, Z_, rotated_,
       unmixing_, solved_mean_);
     std::visit([&](auto& fourth) { fourth_fields(a, fourth); }, fourth_);
   }
@@ -142,7 +107,6 @@ class StreamMoments {
   Index piece_ = 0;
   Index frames_ = 0;  // in the block at hand
   bool based_ = false;
-  std::int64_t moves_ = 0;
 
   // The sums, and what they will be with the block at hand.
   double count_ = 0;
@@ -165,13 +129,13 @@ class StreamMoments {
   // The last solve.
   Index rank_ = 0;
   Matrix<double> P_, H_, G_, Z_, rotated_;  // rotated = E^T P
-  Vector<double> D_;
   Matrix<double> unmixing_;
   Vector<double> solved_mean_;
 
   SymmetricEigen eig_;
   Svd svd_;
-  Vector<double> scale_, singular_, work_, noise_;
+  Vector<double> scale_, singular_, work_;
+  Vector<double> noise_;  // what rounding of the data leaves in each coordinate
   Matrix<double> square_, product_;
 };
 

@@ -5,37 +5,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "demix/frame_io.hpp"
 #include "demix/random.hpp"
 #include "demix/types.hpp"
 
 /// Real recordings from $DEMIX_DATA, or generated stand-ins that say so. `real` tells which.
 namespace demix::testing {
-
-/// The samples of a 16-bit mono WAV file, empty if there is none.
-inline Vector<double> read_wav(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  const auto byte = [&](std::size_t k) {
-    return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes.at(k)));
-  };
-  for (std::size_t at = 12; at + 8 <= bytes.size();) {  // chunk by chunk
-    const std::size_t size = byte(at + 4) | byte(at + 5) << 8 | byte(at + 6) << 16 | byte(at + 7) << 24;
-    if (bytes.compare(at, 4, "data") == 0) {
-      Vector<double> v(static_cast<Index>(std::min(size, bytes.size() - at - 8) / 2));
-      for (Index t = 0; t < v.size(); ++t) {
-        const std::size_t k = at + 8 + 2 * static_cast<std::size_t>(t);
-        v(t) = static_cast<std::int16_t>(byte(k) | byte(k + 1) << 8);
-      }
-      return v;
-    }
-    at += 8 + size + size % 2;
-  }
-  return {};
-}
 
 /// The bytes of a file in $DEMIX_DATA, empty if there is none.
 inline std::string data_file(const std::string& name) {
@@ -133,15 +113,19 @@ inline Matrix<double> speech(bool& real) {
   const char* folder = std::getenv("DEMIX_DATA");
   Matrix<double> S(3, T);
   Random random(16);
-  real = false;
-  if (folder != nullptr) {
-    const Vector<double> male = read_wav(std::string(folder) + "/speech_tsp/MA02_04.wav");
-    const Vector<double> female = read_wav(std::string(folder) + "/speech_tsp/FA01_03.wav");
-    real = male.size() >= T && female.size() >= T;
-    if (real) {
-      S.row(0) = male.head(T).transpose();
-      S.row(1) = female.head(T).transpose();
-    }
+  real = folder != nullptr;
+  Index row = 0;
+  for (const char* name : {"MA02_04.wav", "FA01_03.wav"}) {
+    const std::string path = std::string(folder == nullptr ? "" : folder) + "/speech_tsp/" + name;
+    real = real && std::filesystem::exists(path);
+    if (!real) break;
+    io::FrameLayout mono;
+    mono.format = io::FrameFormat::wav;
+    mono.channels = 1;
+    io::FrameReader reader(path, mono);
+    Matrix<double> samples = Matrix<double>::Zero(1, T);
+    for (Index got = 0; got < T && !reader.ended();) got += reader.read(samples.rightCols(T - got));
+    S.row(row++) = samples;
   }
   if (!real) {  // bursts of Laplace noise: spiky like speech, one spikier than the other (kurtosis near 20
                 // and near 6)

@@ -184,7 +184,10 @@ class Stream(unittest.TestCase):
             ((self.path("none.wav"),), "cannot open"),
             (("--channels", 4), "--format"),
             ((good, "--channels", 4, "--track", 1), "--rate"),
-            ((good, "--channels", 4, "--track", 1, "--rate", 10), "memory"),
+            ((good, "--channels", 4, "--track", 1, "--rate", 10), "--track"),
+            ((good, "--channels", 4, "--learn", "frame", "--robust"), "moments"),
+            ((good, "--channels", 4, "--model", self.path("no/m.json")), "cannot write"),
+            ((good, "--channels", 4, "--state", self.path("no/state")), "cannot write"),
             ((good, "--channels", 4, "-o", good), "named twice"),
             ((good, "--channels", 4, "--state", self.path("not.state")), "not a state"),
             ((good, "--channels", 4, "--components", 5), "components"),
@@ -193,7 +196,8 @@ class Stream(unittest.TestCase):
         for args, words in cases:
             args = args if "-o" in args else (*args, "-o", self.path("out.f64"))
             out = run(*args, stdin=subprocess.DEVNULL)
-            self.assertIn(out.returncode, (1, 2), args)
+            misused = not any(w in words for w in ("cannot", "ends with", "No such", "twice", "not a state"))
+            self.assertEqual(out.returncode, 2 if misused else 1, (args, out.stderr))
             self.assertEqual(out.stderr.count(b"\n"), 1, out.stderr)
             self.assertIn(words.encode(), out.stderr)
         self.assertTrue(os.path.getsize(good) == 32000)

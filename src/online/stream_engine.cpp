@@ -1,0 +1,253 @@
+#include "online/stream_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "online/kernels.hpp"
+
+namespace demix {
+
+StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolution)
+    : options_((o.validate(channels), o)),
+      n_(channels),
+      outputs_(o.components > 0 ? o.components : channels),
+      moments_(o.learn == StreamOptions::Learn::moments ? channels : 1, o.components, resolution, o.memory),
+      detector_(outputs_, moments_.block()),
+      sample_(channels, o.memory),
+      random_(o.seed + 1) {
+  if (o.learn != StreamOptions::Learn::moments) {
+    NaturalNetworkOptions of_network;
+    of_network.components = o.components;
+    of_network.seed = o.seed;
+    network_.emplace(n_, of_network);
+  }
+  const Index start = std::max<Index>(256, 4 * n_);
+  const Index kept = o.learn == StreamOptions::Learn::replay ? o.replay : o.robust ? start : 0;
+  gate_open_ = !o.robust;
+  past_ = Matrix<double>::Zero(n_, kept);
+  const Index ld = kernels::leading<double>(outputs_);
+  U_ = Matrix<double>::Zero(ld, n_);
+  then_ = rows_ = Matrix<double>::Zero(outputs_, n_);
+  mean_ = Vector<double>::Zero(n_);
+  X_ = Matrix<double>::Zero(n_, moments_.block());
+  Y_ = Matrix<double>::Zero(outputs_, moments_.block());
+  x = Vector<double>::Zero(kernels::leading<double>(n_));
+  centred_ = x;
+  y = Vector<double>::Zero(ld);
+  overlap_ = Matrix<double>::Zero(outputs_, outputs_);
+  slot_of_.assign(static_cast<std::size_t>(outputs_), 0);
+  taken_.assign(static_cast<std::size_t>(outputs_), 0);
+}
+
+// x holds the frame as it came; leaves the output in y.
+bool StreamEngine::step() {
+  ++frames_;
+  const auto frame = x.head(n_);
+  if (!(frame.squaredNorm() < 1e150)) {  // NaN, Inf, or its fourth power would be
+    y.setZero();
+    ++refused_;
+    return false;
+  }
+  const bool usable = options_.saturation == 0 || frame.cwiseAbs().maxCoeff() < options_.saturation;
+  if (!usable) ++refused_;
+  if (network_) return network_step(usable);
+
+  if (rank_ > 0) {  // y <- U (x - mean)
+    centred_.head(n_) = frame - mean_;
+    kernels::project(U_.data(), U_.rows(), outputs_, n_, centred_.data(), y.data());
+  }
+  if (usable) {
+    if (!gate_open_) {
+      collect();
+    } else if (!options_.robust || rank_ == 0 || gate_.passes(y.head(outputs_).squaredNorm())) {
+      learn();
+    } else {
+      ++outliers_;
+    }
+  }
+  work();
+  return usable;
+}
+
+bool StreamEngine::network_step(bool usable) {
+  auto out = y.head(outputs_);
+  if (!usable) {
+    network_->respond(x.head(n_), out);
+    return false;
+  }
+  sample_.add(x.data());
+  if (options_.learn == StreamOptions::Learn::frame) {
+    network_->step(x.head(n_), out);
+  } else {
+    past_.col(past_at_) = x.head(n_);
+    past_size_ = std::max(past_size_, past_at_ + 1);
+    past_at_ = (past_at_ + 1) % past_.cols();
+    network_->step(x.head(n_), out, past_.col(random_.below(past_size_)));
+  }
+  return true;
+}
+
+// Robust: the first frames wait until it can be told which are outliers.
+void StreamEngine::collect() {
+  past_.col(past_size_++) = x.head(n_);
+  if (past_size_ == past_.cols()) open_gate();
+}
+void StreamEngine::open_gate() {
+  const Matrix<double> first = past_.leftCols(past_size_);
+  past_size_ = 0;
+  const std::vector<bool> keep = gate_.open(first);
+  gate_open_ = !keep.empty();  // silence tells nothing: wait for more
+  for (Index t = 0; t < static_cast<Index>(keep.size()); ++t) {
+    if (!keep[static_cast<std::size_t>(t)]) {
+      ++outliers_;
+      continue;
+    }
+    x.head(n_) = first.col(t);
+    learn();
+    while (moments_.busy()) work();
+  }
+}
+
+// x goes into the next block; a full one into the sums.
+void StreamEngine::learn() {
+  sample_.add(x.data());
+  X_.col(pending_) = x.head(n_);
+  Y_.col(pending_) = y.head(outputs_);
+  if (++pending_ < X_.cols()) return;
+  pending_ = 0;
+  while (moments_.busy()) work();  // never: a block takes fewer pieces than it has frames
+  if (moments_.count() > 1024 && detector_.add(Y_)) {
+    ++changes_;
+    last_change_ = frames_;
+    detector_.clear();
+    if (options_.memory > 0) return begin_anew();
+  }
+  moments_.begin_add(X_);
+  since_solve_ += static_cast<double>(X_.cols());
+  since_look_ += static_cast<double>(X_.cols());
+}
+
+// What was learned is put out until enough frames are there to replace it.
+void StreamEngine::begin_anew() {
+  moments_.clear();
+  sample_.clear();
+  next_solve_ = relearn();
+  next_look_ = 0;
+  ordered_ = false;
+  relearning_ = true;
+  moved_ = 1;
+}
+
+// One piece of what there is to do.
+void StreamEngine::work() {
+  if (!moments_.busy()) return;
+  moments_.work();
+  if (moments_.busy()) return;
+  if (solving_) {
+    solving_ = false;
+    adopt();
+  } else if (due()) {
+    solving_ = true;
+    since_solve_ = 0;
+    next_solve_ = moments_.count() * (n_ <= StreamMoments::exact_channels ? 1.05 : 1.2);
+    moments_.begin_solve();
+  }
+}
+
+// At counts that grow by a twentieth; when the past fades, at least 64 times within one memory.
+bool StreamEngine::due() const {
+  if (moments_.count() >= next_solve_) return true;
+  const double interval =
+      std::max(options_.memory / 64, n_ <= StreamMoments::exact_channels ? 0 : 16. * static_cast<double>(n_));
+  return options_.memory > 0 && moments_.count() >= relearn() && since_solve_ >= interval;
+}
+// The outputs found, each in the place and with the sign of the one it continues.
+void StreamEngine::adopt() {
+  const Index r = moments_.rank();
+  if (r == 0) return;
+  relearning_ = false;
+  rows_ = U_.topRows(outputs_);
+  moments_.correlate(rows_, overlap_);
+  assign(r);
+  U_.setZero();
+  for (Index k = 0; k < r; ++k) {
+    const Index slot = slot_of_[static_cast<std::size_t>(k)];
+    U_.row(slot) = (overlap_(slot, k) < 0 ? -1 : 1) * moments_.unmixing().row(k);
+  }
+  mean_ = moments_.mean();
+  rank_ = r;
+  look(r);
+}
+
+// slot_of_[row], greedily by the largest correlation left
+void StreamEngine::assign(Index r) {
+  std::fill(taken_.begin(), taken_.end(), 0);
+  std::fill(slot_of_.begin(), slot_of_.end(), -1);
+  for (Index round = 0; round < r; ++round) {
+    double best = -1;
+    Index row = 0;
+    Index slot = 0;
+    for (Index k = 0; k < r; ++k) {
+      if (slot_of_[static_cast<std::size_t>(k)] >= 0) continue;
+      for (Index s = 0; s < outputs_; ++s) {
+        if (taken_[static_cast<std::size_t>(s)] != 0 || std::abs(overlap_(s, k)) <= best) continue;
+        best = std::abs(overlap_(s, k));
+        row = k;
+        slot = s;
+      }
+    }
+    slot_of_[static_cast<std::size_t>(row)] = slot;
+    taken_[static_cast<std::size_t>(slot)] = 1;
+  }
+}
+
+// Every time the frames have doubled (or one memory has passed): how far have the outputs turned since?
+// Once they have come to rest, and only then, they are put in order of kurtosis, which stays.
+void StreamEngine::look(Index r) {
+  const bool due_look = options_.memory > 0 && next_look_ > options_.memory ? since_look_ >= options_.memory
+                                                                            : moments_.count() >= next_look_;
+  if (!due_look) return;
+  since_look_ = 0;
+  const bool first = next_look_ == 0;
+  next_look_ = std::max(2 * moments_.count(), 10 * static_cast<double>(n_ * n_));
+  if (!first) {
+    moments_.correlate(then_, overlap_);
+    moved_ = 0;
+    for (Index k = 0; k < r; ++k) {
+      const double all = overlap_.col(k).squaredNorm();
+      const double most = overlap_.col(k).cwiseAbs2().maxCoeff();
+      moved_ = std::max(moved_, all > 0 ? 1 - most / all : 1);
+    }
+    if (!ordered_ && moved_ <= settled_share) {
+      ordered_ = true;
+      rows_ = U_.topRows(outputs_);
+      U_.setZero();
+      for (Index k = 0; k < r; ++k) U_.row(k) = rows_.row(slot_of_[static_cast<std::size_t>(k)]);
+    }
+  }
+  then_ = U_.topRows(outputs_);
+}
+
+void StreamEngine::finish() {
+  if (network_) return network_->refresh();
+  if (!gate_open_ && past_size_ > 0) open_gate();  // fewer frames than it wanted
+  while (moments_.busy()) work();
+  if (pending_ > 0) {
+    moments_.begin_add(X_.leftCols(pending_));
+    pending_ = 0;
+    moments_.finish();
+  }
+  if (moments_.count() == 0 || (relearning_ && moments_.count() < relearn())) return;
+  moments_.begin_solve();
+  moments_.finish();
+  adopt();
+}
+
+Matrix<double> StreamEngine::unmixing() const {
+  if (!network_) return U_.topRows(outputs_);
+  Matrix<double> out = Matrix<double>::Zero(outputs_, n_);
+  out.topRows(network_->rank()) = network_->unmixing();
+  return out;
+}
+
+}  // namespace demix

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "demix/natural_network.hpp"
+#include "demix/random.hpp"
+#include "demix/stream_separator.hpp"
+#include "online/change_detector.hpp"
+#include "online/frame_sample.hpp"
+#include "online/outlier_gate.hpp"
+#include "online/stream_moments.hpp"
+
+/// What is behind StreamSeparator, in double whatever the stream is in:
+///
+///   frame -> y = U (x - mean) -> gate -> block -> detector, moments -> U
+///
+/// with one piece of the work on moments and U at each step. Learning from replay or from the frame, it is
+/// the network instead.
+namespace demix {
+
+/// Share of an output's power that may be new for it to count as settled: crosstalk of 20 dB.
+inline constexpr double settled_share = 0.01;
+
+class StreamEngine {
+ public:
+  StreamEngine(Index channels, const StreamOptions& options, double resolution);
+
+  const StreamOptions& options() const { return options_; }
+  Index channels() const { return n_; }
+  Index outputs() const { return outputs_; }
+  Index block() const { return X_.cols(); }
+  std::int64_t frames() const { return frames_; }
+
+  Vector<double> x;  ///< the frame, put in by the caller (rows padded for the kernels)
+  Vector<double> y;  ///< its output
+  bool step();       ///< false: refused
+  void finish();
+
+  Matrix<double> unmixing() const;
+  const Vector<double>& mean() const { return network_ ? network_->mean() : mean_; }
+  StreamStatus status() const;
+  Model model() const;  ///< after finish()
+
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(frames_, refused_, outliers_, changes_, last_change_, pending_, solving_, gate_open_, ordered_,
+      relearning_, next_solve_, since_solve_, next_look_, since_look_, moved_, rank_, U_, then_, mean_, X_,
+      Y_, y, past_, past_size_, past_at_, detector_, gate_, sample_, random_);
+    if (network_) {
+      a(*network_);
+    } else {
+      a(moments_);
+    }
+  }
+
+ private:
+  bool network_step(bool usable);
+  void collect();
+  void open_gate();
+  void learn();
+  void begin_anew();
+  void work();
+  bool due() const;
+  double relearn() const { return std::max<double>(512, 4 * static_cast<double>(n_)); }
+  void adopt();
+  void assign(Index r);
+  void look(Index r);
+  std::vector<Index> outputs_in_use() const;
+  double learned() const;
+
+  StreamOptions options_;
+  Index n_;  // channels
+  Index outputs_;
+  std::optional<NaturalNetwork<double>> network_;  // learning from replay or from the frame
+  StreamMoments moments_;
+  ChangeDetector detector_;
+  OutlierGate gate_;
+  FrameSample sample_;
+  Random random_;
+
+  std::int64_t frames_ = 0;
+  std::int64_t refused_ = 0;
+  std::int64_t outliers_ = 0;
+  std::int64_t changes_ = 0;
+  std::int64_t last_change_ = -1;
+
+  Matrix<double> X_, Y_;  // the next block, and what was put out for it
+  Index pending_ = 0;     // frames in it
+  Matrix<double> past_;   // replay: the last frames; robust: the first ones, until the gate opens
+  Index past_size_ = 0;
+  Index past_at_ = 0;
+  bool gate_open_ = false;
+
+  Matrix<double> U_;  // rows padded for the kernels; 0 where not in use
+  Vector<double> mean_, centred_;
+  Index rank_ = 0;           // outputs in use
+  bool solving_ = false;     // what the moments are busy with, else adding
+  double next_solve_ = 0;    // at this count
+  double since_solve_ = 0;   // frames
+  bool relearning_ = false;  // after a change, until there is something better than the old U
+
+  Matrix<double> then_;    // U when last looked at
+  double next_look_ = 0;   // at this count
+  double since_look_ = 0;  // frames
+  double moved_ = 1;       // largest share of an output's power that is new since
+  bool ordered_ = false;   // they have come to rest once and been put in order
+
+  Matrix<double> overlap_, rows_;  // where U is put in order
+  std::vector<Index> slot_of_;     // of each row
+  std::vector<char> taken_;
+};
+
+}  // namespace demix

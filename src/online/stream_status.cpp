@@ -1,0 +1,145 @@
+#include <Eigen/LU>
+#include <Eigen/QR>
+#include <Eigen/SVD>
+
+#include <cmath>
+
+#include "core/warnings.hpp"
+#include "demix/crosstalk.hpp"
+#include "demix/version.hpp"
+#include "online/stream_engine.hpp"
+
+/// What a stream says about itself: its status, and the model of what it has learned.
+namespace demix {
+namespace {
+
+Matrix<double> rows_of(const Matrix<double>& M, const std::vector<Index>& which) {
+  Matrix<double> out(static_cast<Index>(which.size()), M.cols());
+  for (Index i = 0; i < out.rows(); ++i) out.row(i) = M.row(which[static_cast<std::size_t>(i)]);
+  return out;
+}
+
+struct Kurtosis {
+  double value;
+  double error;  // standard, if the frames are independent
+};
+
+// y: a sample of an output that was learned from so many frames
+Kurtosis kurtosis_of(const Eigen::ArrayXd& y, double learned) {
+  const double power = y.square().mean();
+  if (!(power > 0)) return {0, 0};
+  const Eigen::ArrayXd v = y.square() / power;
+  const double k = v.square().mean();
+  const Eigen::ArrayXd influence = v.square() - 2 * k * v + k;  // of one frame on E[y^4]/E[y^2]^2
+  return {k, std::sqrt(influence.square().mean() / learned)};
+}
+
+// Largest over smallest of the `rank` singular values of root, its rows scaled to unit length
+double condition_of(Matrix<double> root, Index rank) {
+  for (Index i = 0; i < root.rows(); ++i) {
+    const double deviation = root.row(i).norm();
+    if (deviation > 0) root.row(i) /= deviation;
+  }
+  const Vector<double> singular = Eigen::JacobiSVD<Matrix<double>>(root).singularValues();
+  return singular(0) / singular(rank - 1);
+}
+
+}  // namespace
+
+std::vector<Index> StreamEngine::outputs_in_use() const {
+  const Matrix<double> U = unmixing();
+  std::vector<Index> which;
+  for (Index i = 0; i < outputs_; ++i) {
+    if (U.row(i).squaredNorm() > 0) which.push_back(i);
+  }
+  return which;
+}
+
+// Frames, by what they still count
+double StreamEngine::learned() const {
+  return std::max(1.0, network_ ? static_cast<double>(network_->frames()) : moments_.count());
+}
+
+StreamStatus StreamEngine::status() const {
+  StreamStatus s;
+  s.frames = frames_;
+  s.refused = refused_;
+  s.outliers = outliers_;
+  s.changes = changes_;
+  s.last_change = last_change_;
+  s.settled = ordered_ && moved_ <= settled_share;
+  s.moved = moved_;
+  const std::vector<Index> which = outputs_in_use();
+  s.rank = static_cast<Index>(which.size());
+  s.kurtosis = s.kurtosis_error = Vector<double>::Zero(s.rank);
+  if (s.rank == 0 || sample_.frames().cols() < 2) return s;
+
+  const Matrix<double> U = rows_of(unmixing(), which);
+  const Matrix<double> Y = U * (sample_.frames().colwise() - mean());
+  for (Index i = 0; i < s.rank; ++i) {
+    const Kurtosis k = kurtosis_of(Y.row(i).transpose().array(), learned());
+    s.kurtosis(i) = k.value;
+    s.kurtosis_error(i) = k.error;
+  }
+  if (!network_ && !relearning_ && moments_.rank() > 0) {  // better than a sample: all frames
+    s.kurtosis = moments_.kurtosis(U);
+    s.condition = condition_of(moments_.channel_root(), std::max(s.rank, moments_.rank()));
+  }
+  const Matrix<double> crosstalk =
+      fobi_crosstalk(Y, Weight::square, static_cast<std::int64_t>(std::llround(learned())));
+  s.expected_mse = crosstalk.squaredNorm() / static_cast<double>(s.rank);
+  for (Index i = 0; i < s.rank; ++i) {
+    for (Index j = i + 1; j < s.rank; ++j) {
+      // The sample's difference of kurtosis may be chance where that of all frames is known to be none.
+      const double chance = 3 * std::hypot(s.kurtosis_error(i), s.kurtosis_error(j));
+      if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk ||
+          std::abs(s.kurtosis(i) - s.kurtosis(j)) < chance) {
+        s.unresolved.emplace_back(which[static_cast<std::size_t>(i)], which[static_cast<std::size_t>(j)]);
+      }
+    }
+  }
+  return s;
+}
+
+Model StreamEngine::model() const {
+  const StreamStatus s = status();
+  if (s.rank == 0) throw std::invalid_argument("no channel has varied so far; there is nothing to separate");
+  Model model;
+  model.method = "stream";
+  model.version = version;
+  model.options = {{"learn", std::string(learn_name(options_.learn))}};
+  if (options_.memory > 0) model.options["memory"] = std::to_string(std::llround(options_.memory));
+  if (options_.robust) model.options["robust"] = "yes";
+  if (options_.components > 0) model.options["components"] = std::to_string(options_.components);
+  model.samples = std::llround(learned());
+  model.mean = mean();
+  const std::vector<Index> which = outputs_in_use();
+  model.unmixing = rows_of(unmixing(), which);
+  model.kurtosis = s.kurtosis;
+
+  // What each output adds to the channels; where that is not known, or lost in rounding, the pseudo-inverse.
+  const Matrix<double> I = Matrix<double>::Identity(s.rank, s.rank);
+  if (!network_ && !relearning_) model.mixing = moments_.mixing(model.unmixing);
+  const Matrix<double> product =
+      model.mixing.size() > 0 ? Matrix<double>(model.unmixing * model.mixing) : 0 * I;
+  if ((product - I).norm() < 1e-3) {
+    model.mixing *= product.inverse().eval();
+  } else {
+    model.mixing = model.unmixing.completeOrthogonalDecomposition().pseudoInverse();
+  }
+
+  if (options_.components == 0) warn_of_rank(model, s.rank);
+  warn_of_few_samples(model);
+  if (!network_ && !s.settled) {
+    model.warnings.push_back({Warning::Kind::not_converged,
+                              "the outputs have not settled yet: they were still turning as frames came in",
+                              {}});
+  }
+  const auto component = [&](Index output) {
+    return static_cast<Index>(std::find(which.begin(), which.end(), output) - which.begin());
+  };
+  for (const auto& [i, j] : s.unresolved) warn_of_close_kurtosis(model, component(i), component(j));
+  return model;
+}
+
+}  // namespace demix
