@@ -1,32 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <stdexcept>
 
 #include "demix/report.hpp"
+#include "report/gnuplot.hpp"
 
 namespace demix::report {
 namespace {
 
-// Okabe-Ito, safe for colour-blind readers
-constexpr const char* black = "#000000";
-constexpr const char* blue = "#0072B2";
-constexpr const char* red = "#D55E00";
-constexpr const char* green = "#009E73";
+using gnuplot::black;
+using gnuplot::blue;
+using gnuplot::green;
+using gnuplot::red;
 
 struct Trace {
   Vector<double> samples;
   const char* colour;
   double width = 1.2;
 };
-
-void inline_data(std::string& script, const char* name, const Vector<double>& v) {
-  script += fmt::format("${} << EOD\n", name);
-  for (const double value : v) script += fmt::format("{:.6g}\n", value);
-  script += "EOD\n";
-}
 
 // Histogram as counts in 60 bins over [-limit, limit], the largest scaled to 1.
 Vector<double> histogram(const Vector<double>& v, double limit) {
@@ -53,7 +44,7 @@ class Page {
     std::string plot = "plot ";
     for (const Trace& t : traces) {
       const std::string name = next_name();
-      inline_data(script_, name.c_str(), t.samples);
+      gnuplot::inline_data(script_, name, t.samples);
       plot += fmt::format("${} using 0:1 with lines lw {} lc rgb '{}' notitle, ", name, t.width, t.colour);
     }
     script_ += plot + "\n";
@@ -66,7 +57,7 @@ class Page {
     for (const Trace& t : traces) {
       const std::string name = next_name();
       const Vector<double> h = histogram(t.samples, limit);
-      inline_data(script_, name.c_str(), h);
+      gnuplot::inline_data(script_, name, h);
       plot += fmt::format("${} using 1:({}+($0+.5)*{}) with lines lw 1.2 lc rgb '{}' notitle, ", name, -limit,
                           2 * limit / static_cast<double>(h.size()), t.colour);
     }
@@ -81,15 +72,29 @@ class Page {
         "set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {}\nset tmargin at screen "
         "{}\n",
         p.left, p.left + p.width, p.bottom, p.bottom + p.height);
-    script_ += title.empty() ? "unset title\n" : fmt::format("set title \"{}\" offset 0,-0.6\n", title);
+    script_ += title.empty()
+                   ? "unset title\n"
+                   : fmt::format("set title {} offset 0,-0.6 noenhanced\n", gnuplot::literal(title));
   }
 
   std::string& script_;
   int count_ = 0;
 };
 
-std::string script_for(const SeparationFigure& f, const std::string& terminal,
-                       const std::filesystem::path& file) {
+void validate(const SeparationFigure& f) {
+  using gnuplot::require;
+  require(f.X.size() > 0, "X: expected frames, got none");
+  require(f.S.size() > 0, "S: expected frames, got none");
+  require(
+      f.Y.rows() == f.S.rows() && f.Y.cols() == f.S.cols(),
+      fmt::format("Y: expected {} x {} as S, got {} x {}", f.S.rows(), f.S.cols(), f.Y.rows(), f.Y.cols()));
+  require(static_cast<Index>(f.names.size()) == f.S.rows(),
+          fmt::format("names: expected {}, one for each source, got {}", f.S.rows(), f.names.size()));
+  require(f.shown > 0, fmt::format("shown: expected at least 1, got {}", f.shown));
+  require(f.stride > 0, fmt::format("stride: expected at least 1, got {}", f.stride));
+}
+
+std::string script_for(const SeparationFigure& f) {
   const Index d = f.S.rows();
   const Index n = f.X.rows();
   const auto excerpt = [&](const Vector<double>& v) -> Vector<double> {
@@ -97,10 +102,9 @@ std::string script_for(const SeparationFigure& f, const std::string& terminal,
     return Eigen::Map<const Vector<double>, 0, Eigen::InnerStride<>>(v.data(), shown,
                                                                      Eigen::InnerStride<>(f.stride));
   };
-  std::string s =
-      fmt::format("set terminal {}\nset output '{}'\nset encoding utf8\n", terminal, file.string());
-  s += "unset xtics\nunset ytics\nset border 0\nset multiplot\n";
-  s += fmt::format("set label 1 \"{}\" at screen 0.5,0.975 center font ',13'\n", f.title);
+  std::string s = "unset xtics\nunset ytics\nset border 0\nset multiplot\n";
+  s += fmt::format("set label 1 {} at screen 0.5,0.975 center font ',13' noenhanced\n",
+                   gnuplot::literal(f.title));
   s += fmt::format(
       "set label 2 \"{{/:Bold —}} mixture\" at screen 0.04,0.02 tc rgb '{}'\n"
       "set label 3 \"{{/:Bold —}} source\" at screen 0.50,0.02 tc rgb '{}'\n"
@@ -140,23 +144,8 @@ std::string script_for(const SeparationFigure& f, const std::string& terminal,
 }  // namespace
 
 std::vector<std::filesystem::path> draw(const SeparationFigure& figure, const std::filesystem::path& base) {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
-    throw std::runtime_error("no pictures drawn: gnuplot is not installed (apt install gnuplot-nox)");
-  }
-  std::filesystem::path png = base;
-  png += ".png";
-  std::filesystem::path svg = base;
-  svg += ".svg";
-  const std::string script =
-      script_for(figure, "pngcairo size 1400,900 font 'sans,11' background rgb 'white'", png) +
-      "unset output\nreset\n" +
-      script_for(figure, "svg size 1400,900 font 'sans,11' background rgb 'white'", svg) + "unset output\n";
-  std::FILE* gnuplot = ::popen("gnuplot", "w");
-  if (gnuplot == nullptr) throw std::runtime_error("no pictures drawn: gnuplot could not be started");
-  const std::size_t put = std::fwrite(script.data(), 1, script.size(), gnuplot);
-  if (::pclose(gnuplot) != 0 || put != script.size())
-    throw std::runtime_error("no pictures drawn: gnuplot failed");
-  return {png, svg};
+  validate(figure);
+  return gnuplot::draw(script_for(figure), {1400, 900, "sans,11", 1}, base);
 }
 
 }  // namespace demix::report

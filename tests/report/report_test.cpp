@@ -1,10 +1,6 @@
 #include "demix/report.hpp"
 
-#include <cmath>
-
-#include <filesystem>
-#include <fstream>
-
+#include "report/figure_support.hpp"
 #include "support.hpp"
 
 namespace demix::report {
@@ -23,21 +19,42 @@ TEST(TextPlot, HasTheSizeAskedForAndShowsTheShape) {
   EXPECT_EQ(text_plot(Vector<double>::Zero(5), 4, 1, 0, 0).size(), 1U);  // no range, no crash
 }
 
-TEST(SeparationFigure, WritesPngAndSvg) {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
-  SeparationFigure f;
-  f.title = "test";
-  f.S = Matrix<double>::Random(2, 500);
-  f.X = f.S;
-  f.Y = f.S;
-  f.names = {"one", "two"};
-  const auto base = std::filesystem::temp_directory_path() / ("demix-figure-" + std::to_string(::getpid()));
-  const auto files = draw(f, base);
-  ASSERT_EQ(files.size(), 2U);
-  for (const auto& file : files) {
-    EXPECT_GT(std::filesystem::file_size(file), 5000U);
-    std::filesystem::remove(file);
+class Separation : public testing::FigureTest {
+ protected:
+  Separation() {
+    figure.title = "test";
+    figure.S = Matrix<double>::Random(2, 500);
+    figure.X = figure.S;
+    figure.Y = figure.S;
+    figure.names = {"one", "two"};
   }
+  SeparationFigure figure;
+};
+
+TEST_F(Separation, WritesPngAndSvg) {
+  const auto files = draw(figure, base());
+  expect_pictures(files);
+  for (const auto& file : files) EXPECT_GT(std::filesystem::file_size(file), 5000U);
+}
+
+TEST_F(Separation, ShowsTextsAsTheyAre) {
+  figure.title = testing::special;
+  figure.names[1] = "a_b";
+  const auto texts = testing::texts_of(draw(figure, base())[1]);
+  EXPECT_TRUE(texts.contains(testing::special));
+  EXPECT_TRUE(texts.contains("a_b"));
+}
+
+TEST_F(Separation, RefusesWhatDoesNotFit) {
+  const auto refused = [&](auto change, const char* field) {
+    SeparationFigure f = figure;
+    change(f);
+    expect_refused(f, field);
+  };
+  refused([](SeparationFigure& f) { f.names.pop_back(); }, "names");
+  refused([](SeparationFigure& f) { f.Y.conservativeResize(2, 499); }, "Y");
+  refused([](SeparationFigure& f) { f.X.resize(0, 0); }, "X");
+  refused([](SeparationFigure& f) { f.stride = 0; }, "stride");
 }
 
 }  // namespace

@@ -1,0 +1,319 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "demix/report.hpp"
+#include "report/gnuplot.hpp"
+
+namespace demix::report {
+namespace {
+
+using Curve = ConvergenceFigure::Curve;
+using Panel = ConvergenceFigure::Panel;
+using gnuplot::literal;
+using gnuplot::require;
+
+constexpr double smallest = 1e-8;
+constexpr double largest = 1e2;
+
+// Points, then pixels. The page grows with what is written in the legends, two entries in a row below the
+// axes.
+constexpr double font = 14;
+constexpr double legend_font = 13;
+constexpr double title_font = 17;
+constexpr double least_across = 490;
+constexpr double down = 330;
+constexpr double left = 95;  // of the axes: their numbers and label
+constexpr double right = 25;
+constexpr double above = 45;    // the title of a panel
+constexpr double below = 85;    // numbers and label again
+constexpr double outdent = 50;  // of the legend, left of the axes
+constexpr double line = 25;     // of the legend
+constexpr double sample = 38;   // of a curve in the legend
+constexpr double gap = 10;
+constexpr double bar_gap = 4;  // between error bars
+
+constexpr const char* grey = "#707070";
+constexpr std::array colours{gnuplot::blue,   gnuplot::red, gnuplot::green, gnuplot::purple,
+                             gnuplot::orange, gnuplot::sky, gnuplot::black};
+constexpr std::array points{7, 5, 9, 11, 13, 15, 2, 6, 4, 8, 10, 12, 14, 1};  // filled, then open
+static_assert(points.size() == 2 * colours.size());
+
+struct Range {
+  double lo, hi;
+};
+
+void validate(const Curve& c, const std::string& name, std::size_t frames) {
+  const auto fits = [&](const std::vector<double>& v, const char* field) {
+    require(v.size() == frames, fmt::format("{}.{}: expected {} values, one for each of frames, got {}", name,
+                                            field, frames, v.size()));
+  };
+  fits(c.median, "median");
+  fits(c.low, "low");
+  fits(c.high, "high");
+  require(c.failed >= 0 && c.failed <= c.runs,
+          fmt::format("{}.failed: expected 0 to runs = {}, got {}", name, c.runs, c.failed));
+}
+
+void validate(const Panel& p, const std::string& name) {
+  require(!p.frames.empty(), name + ".frames: expected at least one, got none");
+  for (std::size_t i = 0; i < p.frames.size(); ++i) {
+    require(std::isfinite(p.frames[i]) && p.frames[i] > (i == 0 ? 0 : p.frames[i - 1]),
+            fmt::format("{}.frames[{}]: expected positive and increasing, got {}", name, i, p.frames[i]));
+  }
+  for (std::size_t k = 0; k < p.curves.size(); ++k) {
+    const Curve& c = p.curves[k];
+    const std::string curve = fmt::format("{}.curves[{}]", name, k);
+    validate(c, curve, p.frames.size());
+    const auto same = [&](const Curve& other) { return other.label == c.label; };
+    require(std::find_if(p.curves.begin(), p.curves.end(), same) - p.curves.begin() ==
+                static_cast<std::ptrdiff_t>(k),
+            fmt::format("{}.label: expected one curve of that name, got a second \"{}\"", curve, c.label));
+  }
+}
+
+void validate(const ConvergenceFigure& f) {
+  require(!f.panels.empty() && f.panels.size() <= 6,
+          fmt::format("panels: expected 1 to 6, got {}", f.panels.size()));
+  require(std::isfinite(f.threshold) && f.threshold > 0,
+          fmt::format("threshold: expected a positive number, got {}", f.threshold));
+  for (std::size_t i = 0; i < f.panels.size(); ++i) validate(f.panels[i], fmt::format("panels[{}]", i));
+}
+
+// In the order they are first met: the place says what the curve looks like.
+std::vector<std::string> labels_of(const ConvergenceFigure& f) {
+  std::vector<std::string> labels;
+  for (const Panel& p : f.panels) {
+    for (const Curve& c : p.curves) {
+      if (std::find(labels.begin(), labels.end(), c.label) == labels.end()) labels.push_back(c.label);
+    }
+  }
+  require(labels.size() <= points.size(),
+          fmt::format("panels: expected up to {} different labels, got {}", points.size(), labels.size()));
+  return labels;
+}
+
+std::string entry_of(const Curve& c) {
+  return c.runs == 0 ? c.label : fmt::format("{}  {}/{} failed", c.label, c.failed, c.runs);
+}
+
+std::string threshold_entry(const ConvergenceFigure& f) {
+  return fmt::format("separated below {}", f.threshold);
+}
+
+double entry_width(const ConvergenceFigure& f) {
+  double width = gnuplot::width_of(threshold_entry(f), legend_font);
+  for (const Panel& p : f.panels) {
+    for (const Curve& c : p.curves) width = std::max(width, gnuplot::width_of(entry_of(c), legend_font));
+  }
+  return sample + width + 2 * gap;
+}
+
+// The powers of ten around all that is drawn.
+Range errors_of(const ConvergenceFigure& f) {
+  Range r{f.threshold, f.threshold};
+  const auto include = [&](const std::vector<double>& values) {
+    for (const double v : values) {
+      if (std::isfinite(v)) r = {std::min(r.lo, v), std::max(r.hi, v)};
+    }
+  };
+  for (const Panel& p : f.panels) {
+    for (const Curve& c : p.curves) {
+      include(c.median);
+      include(c.low);
+      include(c.high);
+    }
+  }
+  const double lo = std::floor(std::log10(std::clamp(r.lo, smallest, largest / 10)));
+  const double hi = std::ceil(std::log10(std::clamp(r.hi, smallest * 10, largest)));
+  return {std::pow(10, lo), std::pow(10, std::max(hi, lo + 1))};
+}
+
+// Room for the markers at both ends, and a decade at least, so that there is a number on the axis.
+Range frames_of(const Panel& p) {
+  const Range r{p.frames.front() / 1.5, p.frames.back() * 1.5};
+  if (r.hi >= 10 * r.lo) return r;
+  return {std::pow(10, std::floor(std::log10(r.lo))), std::pow(10, std::ceil(std::log10(r.hi)))};
+}
+
+// Error bars stand beside each other: every curve is moved a little in x. Where frames are too close for
+// that, the curves take turns at the frames, and so do the markers when frames are many.
+struct Spacing {
+  Index turns = 1;
+  Index places = 1;
+  double step = 0;  // of log x
+  bool all_marked = true;
+
+  Spacing(const Panel& p, const Range& x, double across) {
+    const auto curves = std::max<Index>(1, static_cast<Index>(p.curves.size()));
+    const auto frames = static_cast<Index>(p.frames.size());
+    const double pixel = std::log(x.hi / x.lo) / across;
+    double free = 0.7 * 100 * pixel;
+    if (frames > 1) {
+      free = std::min(free,
+                      0.7 * std::log(p.frames.back() / p.frames.front()) / static_cast<double>(frames - 1));
+    }
+    const auto room = std::clamp<Index>(static_cast<Index>(free / (bar_gap * pixel)), 1, curves);
+    turns = std::min({frames, Index{3}, (curves + room - 1) / room});
+    all_marked = frames <= 20;
+    if (!all_marked) turns = std::max(turns, frames / 12);
+    places = (curves + turns - 1) / turns;
+    step = std::min(bar_gap * pixel, free / static_cast<double>(places));
+  }
+
+  double factor(Index curve) const {
+    const Index place = curve / turns;
+    return std::exp(step * (static_cast<double>(place) - static_cast<double>(places - 1) / 2));
+  }
+  std::string bars(Index curve) const { return fmt::format("every {}::{}", turns, curve % turns); }
+  std::string markers(Index curve) const { return all_marked ? "" : bars(curve); }
+};
+
+// Of a page, in pixels.
+struct Layout {
+  double column, entry, across;  // widths: a panel, an entry of its legend, its axes
+  double top, row;               // heights: the title, a panel
+  std::size_t columns;
+  gnuplot::Page page;
+
+  explicit Layout(const ConvergenceFigure& f) {
+    columns = std::min<std::size_t>(2, f.panels.size());
+    const std::size_t rows = (f.panels.size() + columns - 1) / columns;
+    entry = entry_width(f);
+    column = std::max({left + least_across + right, left - outdent + 2 * entry,
+                       gnuplot::width_of(f.title, title_font) / static_cast<double>(columns)});
+    std::size_t most = 0;
+    for (const Panel& p : f.panels) {
+      most = std::max(most, p.curves.size() + 1);
+      column = std::max(column, left + gnuplot::width_of(p.title, font) + right);
+    }
+    across = column - left - right;
+    const std::size_t lines = (most + 1) / 2;
+    row = above + down + below + line * static_cast<double>(lines) + 15;
+    top = f.title.empty() ? 0 : 45;
+    page = {column * static_cast<double>(columns), top + row * static_cast<double>(rows),
+            fmt::format("sans-serif,{}", font)};
+  }
+};
+
+class Script {
+ public:
+  Script(const ConvergenceFigure& f, const Layout& layout)
+      : figure_(f), layout_(layout), labels_(labels_of(f)), errors_(errors_of(f)) {
+    text_ =
+        "set multiplot\nset logscale xy\nset border 3 lw 1.2\nset tics out nomirror\n"
+        "set grid xtics ytics lt 1 lw 0.6 lc rgb '#D8D8D8'\nset errorbars 0.6\n"
+        "set format x '10^{%L}'\nset format y '10^{%L}'\n"
+        "unset key\n";
+    text_ += fmt::format("set yrange [{}:{}]\n", errors_.lo, errors_.hi);
+    text_ +=
+        layout.page.write(f.title, layout.page.width / 2, 28, fmt::format("center font ',{}'", title_font));
+    for (std::size_t i = 0; i < f.panels.size(); ++i) {
+      const std::size_t row = i / layout.columns;
+      const std::size_t column = i % layout.columns;
+      panel(f.panels[i], layout.column * static_cast<double>(column),
+            layout.top + layout.row * static_cast<double>(row));
+      text_ += "unset label\nunset arrow\n";
+    }
+    text_ += "unset multiplot\n";
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void panel(const Panel& p, double x, double y) {
+    const Range frames = frames_of(p);
+    const Spacing spacing(p, frames, layout_.across);
+    text_ += layout_.page.axes(x + left, y + above, layout_.across, down);
+    text_ += fmt::format("set xrange [{:.6g}:{:.6g}]\n", frames.lo, frames.hi);
+    text_ += layout_.page.write(p.title, x + left, y + above - 20, "left");
+    text_ += layout_.page.write("frames", x + left + layout_.across / 2, y + above + down + 55, "center");
+    text_ += layout_.page.write("MSE", x + 20, y + above + down / 2, "center rotate by 90");
+    const double threshold = std::clamp(figure_.threshold, errors_.lo, errors_.hi);
+    text_ += fmt::format("set arrow from graph 0,first {0} to graph 1,first {0} nohead {1}\n", threshold,
+                         threshold_style());
+    legend(p, x + left - outdent, y + above + down + below);
+    curves(p, spacing);
+  }
+
+  void curves(const Panel& p, const Spacing& spacing) {
+    std::string bars;
+    std::string lines;
+    for (Index k = 0; k < static_cast<Index>(p.curves.size()); ++k) {
+      const Curve& c = p.curves[static_cast<std::size_t>(k)];
+      const std::string name = fmt::format("d{}", count_++);
+      gnuplot::inline_data(text_, name, drawn(p, c, spacing.factor(k)));
+      bars += fmt::format("${} using 1:2:3:4 {} with yerrorbars lw 1 pt 0 lc rgb '{}', ", name,
+                          spacing.bars(k), colour_of(c));
+      lines += fmt::format("${0} using 1:2 with lines {1}, ${0} using 1:2 {2} with points {3}, ", name,
+                           line_of(c), spacing.markers(k), point_of(c));
+    }
+    text_ += fmt::format("plot {}{}NaN\n", bars, lines);
+  }
+
+  // Read down the first column, then the second.
+  void legend(const Panel& p, double x, double y) {
+    const std::size_t half = (p.curves.size() + 2) / 2;
+    const auto entry = [&](std::size_t k, const std::string& style, const std::string& text) {
+      const double at_x = x + (k < half ? 0 : layout_.entry);
+      const double at_y = y + line * (0.5 + static_cast<double>(k % half));
+      text_ += fmt::format("set arrow from {} to {} nohead {}\n", layout_.page.at(at_x, at_y),
+                           layout_.page.at(at_x + sample, at_y), style);
+      text_ +=
+          layout_.page.write(text, at_x + sample + gap, at_y, fmt::format("left font ',{}'", legend_font));
+      return layout_.page.at(at_x + sample / 2, at_y);
+    };
+    for (std::size_t k = 0; k < p.curves.size(); ++k) {
+      const Curve& c = p.curves[k];
+      const std::string middle = entry(k, line_of(c), entry_of(c));
+      text_ += fmt::format("set label '' at {} point {}\n", middle, point_of(c));
+    }
+    entry(p.curves.size(), threshold_style(), threshold_entry(figure_));
+  }
+
+  std::size_t place(const Curve& c) const {
+    return static_cast<std::size_t>(std::find(labels_.begin(), labels_.end(), c.label) - labels_.begin());
+  }
+
+  const char* colour_of(const Curve& c) const { return colours[place(c) % colours.size()]; }
+
+  std::string line_of(const Curve& c) const {
+    return fmt::format("lw 2 lc rgb '{}' dt {}", colour_of(c), place(c) < colours.size() ? "1" : "'-'");
+  }
+
+  std::string point_of(const Curve& c) const {
+    return fmt::format("pt {} ps 1.1 lc rgb '{}'", points[place(c)], colour_of(c));
+  }
+
+  static std::string threshold_style() { return fmt::format("dt '-' lw 1.2 lc rgb '{}'", grey); }
+
+  // x, median, low, high: a line per frame
+  Matrix<double> drawn(const Panel& p, const Curve& c, double factor) const {
+    Matrix<double> rows(static_cast<Index>(p.frames.size()), 4);
+    const auto clipped = [&](double v) { return std::isnan(v) ? v : std::clamp(v, errors_.lo, errors_.hi); };
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      rows.row(i) << p.frames[k] * factor, clipped(c.median[k]), clipped(c.low[k]), clipped(c.high[k]);
+    }
+    return rows;
+  }
+
+  const ConvergenceFigure& figure_;
+  const Layout& layout_;
+  std::vector<std::string> labels_;
+  Range errors_;
+  std::string text_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::filesystem::path> draw(const ConvergenceFigure& figure, const std::filesystem::path& base) {
+  validate(figure);
+  const Layout layout(figure);
+  return gnuplot::draw(Script(figure, layout).text(), layout.page, base);
+}
+
+}  // namespace demix::report

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demix/types.hpp"
+
+/// What the figures share: gnuplot, run once on one script for a PNG and an SVG.
+namespace demix::report::gnuplot {
+
+// Okabe-Ito, safe for colour-blind readers; without its yellow, which is lost on white.
+inline constexpr const char* black = "#000000";
+inline constexpr const char* blue = "#0072B2";
+inline constexpr const char* red = "#D55E00";
+inline constexpr const char* green = "#009E73";
+inline constexpr const char* purple = "#CC79A7";
+inline constexpr const char* orange = "#E69F00";
+inline constexpr const char* sky = "#56B4E9";
+
+/// Of a picture, in pixels.
+struct Page {
+  double width, height;
+  std::string font;           ///< family,points
+  double svg_scale = 4. / 3;  ///< of its letters: a point is 4/3 pixels in a PNG, one in an SVG
+
+  /// Where the axes of a plot are, from the upper left corner of the page.
+  std::string axes(double left, double top, double across, double down) const;
+  /// A point of the page, from its upper left corner.
+  std::string at(double x, double y) const;
+  /// A line of the script that writes `text` at a point, as it is; `how`: center, rotate by 90, ...
+  std::string write(std::string_view text, double x, double y, std::string_view how) const;
+};
+
+/// `text` as gnuplot reads it, in quotes. Drawn with `noenhanced` it shows as it is; a line end starts a new
+/// line.
+std::string literal(std::string_view text);
+
+/// Tics with names: `("name" 0, ...)`.
+std::string named_tics(const std::vector<std::string>& names);
+
+/// About as many pixels as the longest line of `text` takes in a font of so many points, rather more than
+/// less.
+double width_of(std::string_view text, double points);
+
+/// Defines the data block $name: one line of text per row.
+void inline_data(std::string& script, std::string_view name, const Matrix<double>& rows);
+
+/// Throws std::invalid_argument with `message` unless `ok`.
+void require(bool ok, const std::string& message);
+
+/// Draws `script` to base.png and base.svg, both or none. Throws std::runtime_error with what to install if
+/// there is no gnuplot.
+std::vector<std::filesystem::path> draw(const std::string& script, const Page& page,
+                                        const std::filesystem::path& base);
+
+}  // namespace demix::report::gnuplot

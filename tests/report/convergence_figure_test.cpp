@@ -1,0 +1,130 @@
+#include <limits>
+
+#include "report/figure_support.hpp"
+
+namespace demix::report {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
+const std::string blue = "rgb(  0, 114, 178)";
+const std::string red = "rgb(213,  94,   0)";
+
+ConvergenceFigure::Curve curve(const std::string& label, double from = 0.5) {
+  return {
+      label, {from, from / 10, from / 100}, {from / 2, from / 20, from / 200}, {from, from / 5, from / 50}, 3,
+      50};
+}
+
+class Convergence : public testing::FigureTest {
+ protected:
+  Convergence() {
+    figure.title = "all";
+    figure.panels = {{"left", {10, 100, 1000}, {curve("easi"), curve("fobi")}},
+                     {"right", {10, 100, 1000}, {curve("easi")}}};
+    figure.panels[1].curves[0].failed = 7;
+  }
+  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
+  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
+
+  ConvergenceFigure figure;
+};
+
+TEST_F(Convergence, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
+
+TEST_F(Convergence, SaysWhatIsWhatAndCountsFailuresInEachPanel) {
+  const auto seen = texts();
+  for (const char* text :
+       {"all", "left", "right", "easi  3/50 failed", "fobi  3/50 failed", "easi  7/50 failed"}) {
+    EXPECT_EQ(seen.count(text), 1U) << text;
+  }
+  for (const char* text : {"frames", "MSE", "separated below 0.05"}) EXPECT_EQ(seen.count(text), 2U) << text;
+}
+
+TEST_F(Convergence, CountsNothingWithoutRuns) {
+  figure.panels[0].curves[1].failed = figure.panels[0].curves[1].runs = 0;
+  EXPECT_TRUE(texts().contains("fobi"));
+}
+
+TEST_F(Convergence, ALabelHasTheSameColourInAllPanels) {
+  figure.panels[0].curves = {curve("easi")};
+  const std::string same = svg();
+  EXPECT_NE(same.find(blue), std::string::npos);
+  EXPECT_EQ(same.find(red), std::string::npos);
+  figure.panels[1].curves[0].label = "fobi";
+  const std::string other = svg();
+  EXPECT_NE(other.find(blue), std::string::npos);
+  EXPECT_NE(other.find(red), std::string::npos);
+}
+
+TEST_F(Convergence, PanelsShareTheRangeOfErrors) {
+  figure.panels[1].curves = {curve("easi", 3e-3)};  // down to 1.5e-5
+  const auto seen = texts();
+  EXPECT_EQ(seen.count("10-5"), 2U);
+  EXPECT_EQ(seen.count("100"), 2U);
+  EXPECT_EQ(seen.count("10-6"), 0U);
+}
+
+TEST_F(Convergence, DrawsAtTheEdgeWhatIsFarOut) {
+  figure.panels[0].curves = {{"far", {0, 1e-20, 1e30}, {-1, nan, inf}, {inf, nan, inf}}};
+  const auto seen = texts();
+  EXPECT_EQ(seen.count("10-8"), 2U);
+  for (int k = 9; k < 21; ++k) EXPECT_EQ(seen.count("10-" + std::to_string(k)), 0U) << k;
+  for (int k = 3; k < 31; ++k)
+    EXPECT_EQ(seen.count("10" + std::to_string(k)), k == 3 ? 2U : 0U) << k;  // frames
+  EXPECT_TRUE(seen.contains("far"));
+}
+
+TEST_F(Convergence, KeepsInTheLegendWhatHasNoValues) {
+  figure.panels[0].curves[0] = {"gone", {nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}, 50, 50};
+  EXPECT_EQ(texts().count("gone  50/50 failed"), 1U);
+}
+
+TEST_F(Convergence, DrawsOneFrameAndFourteenCurves) {
+  figure.panels = {{"one", {5000}, {}}};
+  for (int k = 0; k < 14; ++k)
+    figure.panels[0].curves.push_back({std::to_string(k), {0.1}, {0.05}, {0.2}, 0, 1});
+  EXPECT_TRUE(texts().contains("13  0/1 failed"));
+}
+
+TEST_F(Convergence, ShowsTextsAsTheyAre) {
+  const std::string& odd = testing::special;
+  figure.title = figure.panels[0].title = odd;
+  figure.panels[0].curves[1].label = odd;
+  const auto seen = texts();
+  EXPECT_EQ(seen.count(odd), 2U);
+  EXPECT_EQ(seen.count(odd + "  3/50 failed"), 1U);
+}
+
+TEST_F(Convergence, RefusesWhatDoesNotFit) {
+  using Figure = ConvergenceFigure;
+  const auto refused = [&](auto change, const char* field) {
+    Figure f = figure;
+    change(f);
+    expect_refused(f, field);
+  };
+  refused([](Figure& f) { f.panels.clear(); }, "panels");
+  refused([](Figure& f) { f.panels.resize(7, f.panels[0]); }, "panels");
+  refused([](Figure& f) { f.threshold = 0; }, "threshold");
+  refused([](Figure& f) { f.panels[1].frames.clear(); }, "panels[1].frames");
+  refused([](Figure& f) { f.panels[0].frames = {10, 10, 20}; }, "panels[0].frames[1]");
+  refused([](Figure& f) { f.panels[0].frames[0] = 0; }, "panels[0].frames[0]");
+  refused([](Figure& f) { f.panels[0].curves[1].median.pop_back(); }, "panels[0].curves[1].median");
+  refused([](Figure& f) { f.panels[0].curves[0].low.push_back(1); }, "panels[0].curves[0].low");
+  refused([](Figure& f) { f.panels[1].curves[0].high.clear(); }, "panels[1].curves[0].high");
+  refused([](Figure& f) { f.panels[0].curves[0].failed = 51; }, "panels[0].curves[0].failed");
+  refused([](Figure& f) { f.panels[0].curves[1].label = "easi"; }, "panels[0].curves[1].label");
+  refused(
+      [](Figure& f) {
+        for (int k = 0; k < 13; ++k) f.panels[0].curves.push_back(curve(std::to_string(k)));
+      },
+      "panels");
+}
+
+TEST_F(Convergence, LeavesNothingBehindWithoutAFolder) {
+  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
+  EXPECT_EQ(files_in_folder(), 0U);
+}
+
+}  // namespace
+}  // namespace demix::report

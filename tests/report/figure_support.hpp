@@ -1,0 +1,103 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demix/report.hpp"
+
+namespace demix::report::testing {
+
+/// All that means something to gnuplot, a shell, a format or XML.
+inline const std::string special = R"(a_b{c}^d@e %d %% "f" 'g' \n `h` $i <j> & k~ #)";
+
+inline std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// What stands between < and > taken away, and the names of characters replaced by them.
+inline std::string plain(const std::string& xml) {
+  std::string text;
+  bool tag = false;
+  for (const char c : xml) {
+    if (c == '<') tag = true;
+    if (!tag) text += c;
+    if (c == '>') tag = false;
+  }
+  for (const auto& [name, c] :
+       {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}}) {
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++at) {
+      text.replace(at, std::string(name).size(), c);
+    }
+  }
+  return text;
+}
+
+/// What can be read in an SVG, with how often. A power of ten reads 10-3.
+inline std::multiset<std::string> texts_of(const std::filesystem::path& file) {
+  const std::string svg = bytes_of(file);
+  std::multiset<std::string> texts;
+  for (std::size_t from = 0; (from = svg.find("<text", from)) != std::string::npos;) {
+    const std::size_t to = svg.find("</text>", from);
+    texts.insert(plain(svg.substr(from, to - from)));
+    from = to;
+  }
+  return texts;
+}
+
+/// A folder of its own for each test, with nothing in it.
+class FigureTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  }
+  FigureTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "demix-figure-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
+    folder = name;
+  }
+  ~FigureTest() override { std::filesystem::remove_all(folder); }
+
+  std::filesystem::path base() const { return folder / "figure"; }
+
+  std::size_t files_in_folder() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+  }
+
+  /// The two at base(), and nothing else.
+  void expect_pictures(const std::vector<std::filesystem::path>& files) const {
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_EQ(files[0], folder / "figure.png");
+    EXPECT_EQ(files[1], folder / "figure.svg");
+    EXPECT_EQ(bytes_of(files[0]).substr(0, 8), "\x89PNG\r\n\x1a\n");
+    const std::string svg = bytes_of(files[1]);
+    EXPECT_NE(svg.find("<svg"), std::string::npos);
+    EXPECT_NE(svg.find("</svg>"), std::string::npos);
+    EXPECT_EQ(files_in_folder(), 2U);
+  }
+
+  template <typename Figure>
+  void expect_refused(const Figure& figure, const std::string& field) const {
+    try {
+      draw(figure, base());
+      ADD_FAILURE() << field << " was not refused";
+    } catch (const std::invalid_argument& e) {
+      EXPECT_EQ(std::string(e.what()).substr(0, field.size() + 1), field + ":") << e.what();
+    }
+    EXPECT_EQ(files_in_folder(), 0U);
+  }
+
+  std::filesystem::path folder;
+};
+
+}  // namespace demix::report::testing
