@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 
 #include "demix/lambda.hpp"
 #include "demix/model.hpp"
+#include "demix/rule.hpp"
 #include "demix/weight.hpp"
 
 /// The one table of methods: it feeds `demix methods`, `--method`, the docs and the comparisons.
@@ -18,15 +20,17 @@ namespace demix {
 struct MethodOptions {
   std::uint64_t seed = 0;
   Index components = 0;          ///< 0 = as many as the data has
+  std::string form;              ///< one of the method's forms; empty = its default
+  std::optional<double> eta;     ///< learning rate, of the forms that have one to choose
+  std::optional<double> tau;     ///< ratio of the rates of W and M
   std::optional<Weight> weight;  ///< default square
-  bool published = false;        ///< sm-ica, sm-ica-offline: the paper's steps instead of natural ones
-  std::optional<double> eta;     ///< of the published steps
-  std::optional<double> tau;     ///< of the published steps
   std::vector<double> lambda;    ///< tabulated values; empty = chosen by demix
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
-  Index passes = 1;                                       ///< online methods: times over the data
-  bool shuffle = false;  ///< online methods: a new random order in every pass
-  bool live = false;     ///< online methods: keep the outputs as they came out
+  std::optional<Index> sub_gaussian;                      ///< orica: how many sources are
+  std::optional<bool> whiten;  ///< online methods: whiten the input first; not given: see Input::white
+  Index passes = 1;            ///< online methods: times over the data
+  bool shuffle = false;        ///< online methods: a new random order in every pass
+  bool live = false;           ///< online methods: keep the outputs as they came out
   ProgressCallback progress;
 };
 
@@ -43,15 +47,52 @@ struct Outcome {
   Matrix<double> live;  ///< if asked for: each frame's output when it went by (for the last time)
 };
 
+/// An online method at work, whichever it is.
+class OnlineSeparator {
+ public:
+  virtual ~OnlineSeparator() = default;
+  /// One frame; false: it has failed and stays so, y = 0.
+  virtual bool step(const Vector<double>& x, Vector<double>& y) = 0;
+  virtual void finish() {}                            ///< no more frames: learn what is still pending
+  virtual Matrix<double> unmixing() const = 0;        ///< of now
+  virtual std::string failure() const { return {}; }  ///< one line, if it has
+};
+
+/// What a method needs of its input.
+enum class Input {
+  any,
+  centred,  ///< mean 0
+  white,  ///< uncorrelated, variance 1: done or not as MethodOptions::whiten says; if it says nothing and the
+          ///< input is not white, the method refuses
+};
+std::string_view input_name(Input input);
+
+/// What comes out.
+enum class Finds { sources, subspace, features };
+std::string_view finds_name(Finds finds);
+
 struct Method {
   std::string_view name;
-  bool online;               ///< one frame at a time, else over the whole recording
-  bool local;                ///< every synapse learns from what is at hand (plus total activity)
-  bool needs_whitening;      ///< of its input, by someone else
+  bool online;  ///< one frame at a time, else over the whole recording
+  bool local;   ///< every synapse learns from what is at hand (plus one number for all)
+  Input input;
+  Finds finds;
   std::string_view sources;  ///< what it can separate
   std::string_view cannot;   ///< what it cannot
   std::string_view reference;
-  Outcome (*run)(const Frames<double>& X, const MethodOptions& options);
+  std::span<const Form> forms;                                              ///< the default first
+  double tau;                                                               ///< its default; 0: it has none
+  bool square;                                                              ///< as many outputs as inputs
+  unsigned options;                                                         ///< of those that few have
+  Outcome (*batch)(const Frames<double>& X, const MethodOptions& options);  // if batch
+  std::unique_ptr<OnlineSeparator> (*make)(Index inputs, Index outputs, const MethodOptions& o);  // if online
+
+  static constexpr unsigned takes_lambda = 1, takes_weight = 2, takes_sub_gaussian = 4, fobi_optimum = 8;
+
+  const Form& form_named(std::string_view name) const;  ///< "" = the default; throws NoSuchOption
+  /// Throws NoSuchOption for what it does not have; fills in form, eta and tau where they are left to it.
+  MethodOptions checked(MethodOptions options) const;
+  Outcome run(const Frames<double>& X, const MethodOptions& options) const;
 };
 
 std::span<const Method> methods();

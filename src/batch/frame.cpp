@@ -89,8 +89,8 @@ Whitening prepare(const Frames<T>& X, const WhiteningOptions& options, const Pro
 }
 
 template <typename T>
-Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q, Weight weight,
-             const ProgressCallback& progress) {
+Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q,
+             std::optional<Weight> weight, const ProgressCallback& progress) {
   Model model;
   model.version = version;
   model.samples = X.cols();
@@ -101,15 +101,15 @@ Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q
   put_in_order(model, white.dewhitener.rowwise().norm());
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);
-  warn_of_crosstalk(model, fobi_crosstalk(sample_outputs<T>(model, X), weight, X.cols()));
+  if (weight) warn_of_crosstalk(model, fobi_crosstalk(sample_outputs<T>(model, X), *weight, X.cols()));
   return model;
 }
 
 template Whitening prepare<float>(const Frames<float>&, const WhiteningOptions&, const ProgressCallback&);
 template Whitening prepare<double>(const Frames<double>&, const WhiteningOptions&, const ProgressCallback&);
-template Model finish<float>(const Frames<float>&, const Whitening&, const Matrix<double>&, Weight,
-                             const ProgressCallback&);
-template Model finish<double>(const Frames<double>&, const Whitening&, const Matrix<double>&, Weight,
-                              const ProgressCallback&);
+template Model finish<float>(const Frames<float>&, const Whitening&, const Matrix<double>&,
+                             std::optional<Weight>, const ProgressCallback&);
+template Model finish<double>(const Frames<double>&, const Whitening&, const Matrix<double>&,
+                              std::optional<Weight>, const ProgressCallback&);
 
 }  // namespace demix

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "demix/model.hpp"
 #include "demix/weight.hpp"
@@ -24,10 +25,10 @@ template <typename T>
 Whitening prepare(const Frames<T>& X, const WhiteningOptions& options, const ProgressCallback& progress = {});
 
 /// The model of y = Q h, Q a rotation or near one, or fewer rows of one: kurtoses, order, signs, warnings.
-/// One pass, the
-/// last third.
+/// One pass, the last third. `weight`: of the FOBI matrix that tells the components apart, if that is what
+/// does; then pairs too close to tell apart are warned of.
 template <typename T>
-Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q, Weight weight,
-             const ProgressCallback& progress = {});
+Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q,
+             std::optional<Weight> weight, const ProgressCallback& progress = {});
 
 }  // namespace demix

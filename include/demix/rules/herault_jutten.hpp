@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Eigen/LU>
+
+#include <array>
+#include <cmath>
+
+#include "demix/rule.hpp"
+
+/// Herault and Jutten: a recurrent network with lateral weights only (Signal Processing 24, 1991).
+///
+///   y = x - M y = (I + M)^-1 x
+///   M_ij <- M_ij + eta f(y_i) g(y_j),  i != j,   f(y) = y^3,  g(y) = atan y (form "atan") or y ("linear")
+namespace demix::rules {
+
+class HeraultJutten final : public LocalRule<HeraultJutten> {
+ public:
+  static constexpr std::array<Form, 2> forms{{{"atan", 1e-4}, {"linear", 1e-4}}};
+
+  HeraultJutten(Index inputs, Index outputs, const RuleOptions& options)
+      : LocalRule(inputs, outputs, options.seed),
+        eta_(options.eta),
+        linear_(options.form == "linear"),
+        lu_(outputs) {
+    W.resize(0, 0);
+    M = loop_ = Matrix<double>::Zero(outputs, outputs);
+  }
+
+  void respond(const Vector<double>& x, Vector<double>& y) override {
+    loop_ = M;
+    loop_.diagonal().array() += 1;
+    lu_.compute(loop_);
+    y.noalias() = lu_.solve(x);
+  }
+
+  double lateral(const Synapse& s) const {
+    return s.autapse ? 0 : eta_ * s.post * s.post * s.post * (linear_ ? s.pre : std::atan(s.pre));
+  }
+
+  Matrix<double> unmixing() const override {
+    return (Matrix<double>::Identity(M.rows(), M.cols()) + M).inverse();
+  }
+
+ private:
+  double eta_;
+  bool linear_;
+  Matrix<double> loop_;  // I + M
+  Eigen::PartialPivLU<Matrix<double>> lu_;
+};
+
+}  // namespace demix::rules

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
+#include <array>
+
+#include "demix/rule.hpp"
+
+/// Principal subspace projection by similarity matching (Pehlevan, Hu, Chklovskii, Neural Computation 27,
+/// 2015; the paper's appendix E).
+///
+///   y = M^-1 W x,   W_ij <- W_ij + eta (y_i x_j - W_ij),   M_ij <- M_ij + (eta/tau)(y_i y_j - M_ij)
+///
+/// No ICA: M^-1 W comes to project on the principal subspace, as by Oja's rule, with local learning.
+namespace demix::rules {
+
+class PrincipalSubspace final : public LocalRule<PrincipalSubspace> {
+ public:
+  static constexpr std::array<Form, 1> forms{{{"linear", 1e-3}}};
+  static constexpr bool square = false;
+  static constexpr double tau = 1;
+
+  PrincipalSubspace(Index inputs, Index outputs, const RuleOptions& options)
+      : LocalRule(inputs, outputs, options.seed), eta_(options.eta), tau_(options.tau), llt_(outputs) {
+    M = Matrix<double>::Identity(outputs, outputs);
+  }
+
+  void respond(const Vector<double>& x, Vector<double>& y) override {
+    llt_.compute(M);
+    y.noalias() = W * x;
+    llt_.solveInPlace(y);
+  }
+
+  double feedforward(const Synapse& s) const { return eta_ * (s.post * s.pre - s.weight); }
+  double lateral(const Synapse& s) const { return eta_ / tau_ * (s.post * s.pre - s.weight); }
+
+  // Of any M: at too high a rate it ceases to be positive definite, and y is no number any more.
+  Matrix<double> unmixing() const override { return M.partialPivLu().solve(W); }
+
+ private:
+  double eta_, tau_;
+  Eigen::LLT<Matrix<double>> llt_;
+};
+
+}  // namespace demix::rules

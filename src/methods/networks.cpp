@@ -1,0 +1,137 @@
+#include "methods/networks.hpp"
+
+#include <limits>
+
+#include "demix/natural_network.hpp"
+#include "demix/sm_ica_network.hpp"
+#include "demix/stream_separator.hpp"
+#include "online/stream_moments.hpp"
+
+namespace demix {
+namespace {
+
+class Published final : public OnlineSeparator {
+ public:
+  Published(Index inputs, Index outputs, const SmIcaNetworkOptions& options)
+      : network_(inputs, outputs, options) {}
+
+  bool step(const Vector<double>& x, Vector<double>& y) override {
+    network_.step(x, y);
+    return network_.status() == NetworkStatus::ok;
+  }
+  Matrix<double> unmixing() const override { return network_.unmixing(); }
+  std::string failure() const override {
+    return network_.status() == NetworkStatus::ok ? "" : describe(network_.status());
+  }
+
+ private:
+  SmIcaNetwork<double> network_;
+};
+
+class Natural final : public OnlineSeparator {
+ public:
+  Natural(Index inputs, const NaturalNetworkOptions& options) : network_(inputs, options) {}
+
+  bool step(const Vector<double>& x, Vector<double>& y) override {
+    network_.step(x, y);
+    return true;
+  }
+  void finish() override {
+    network_.refresh();
+    if (network_.rank() > 0) return;
+    failure_ = "it saw " + std::to_string(network_.frames()) + " frames and needs " +
+               std::to_string(network_.warm_up()) + " to begin; use --passes or --method fobi";
+  }
+  Matrix<double> unmixing() const override {
+    if (network_.rank() == 0) return Matrix<double>::Zero(network_.outputs(), network_.inputs());
+    return network_.unmixing();
+  }
+  std::string failure() const override { return failure_; }
+
+ private:
+  NaturalNetwork<double> network_;
+  std::string failure_;
+};
+
+class Stream final : public OnlineSeparator {
+ public:
+  Stream(Index inputs, const StreamOptions& options) : stream_(inputs, options) {}
+
+  bool step(const Vector<double>& x, Vector<double>& y) override {
+    stream_.step(x, y);
+    return true;
+  }
+  void finish() override { stream_.finish(); }
+  Matrix<double> unmixing() const override { return stream_.unmixing(); }
+
+ private:
+  StreamSeparator<double> stream_;
+};
+
+// The yardstick of the stream: the same running moments, and nothing else. No order kept, no work spread.
+class RecursiveFobi final : public OnlineSeparator {
+ public:
+  RecursiveFobi(Index inputs, Index outputs)
+      : moments_(inputs, outputs, std::numeric_limits<double>::epsilon(), 0),
+        block_(inputs, moments_.block()) {}
+
+  bool step(const Vector<double>& x, Vector<double>& y) override {
+    y.setZero();
+    const Index rank = moments_.rank();
+    if (rank > 0) y.head(rank) = moments_.unmixing() * (x - moments_.mean());
+    block_.col(pending_++) = x;
+    if (pending_ == block_.cols()) learn(false);
+    return true;
+  }
+  void finish() override { learn(true); }
+  Matrix<double> unmixing() const override { return moments_.unmixing(); }
+
+ private:
+  void learn(bool last) {
+    if (pending_ > 0) moments_.begin_add(block_.leftCols(pending_));
+    moments_.finish();
+    pending_ = 0;
+    if (!last && moments_.count() < next_solve_) return;
+    next_solve_ = 1.05 * moments_.count();
+    moments_.begin_solve();
+    moments_.finish();
+  }
+
+  StreamMoments moments_;
+  Matrix<double> block_;
+  Index pending_ = 0;
+  double next_solve_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<OnlineSeparator> make_sm_ica(Index inputs, Index outputs, const MethodOptions& o) {
+  Vector<double> lambda2;
+  if (!o.lambda.empty()) lambda2 = lambda2_from_table(o.lambda, o.reading);
+  if (o.form == "published") {
+    SmIcaNetworkOptions options;
+    options.seed = o.seed;
+    options.eta = *o.eta;
+    options.tau = *o.tau;
+    options.lambda2 = lambda2;
+    return std::make_unique<Published>(inputs, outputs, options);
+  }
+  NaturalNetworkOptions options;
+  options.seed = o.seed;
+  options.components = outputs;
+  options.lambda2 = lambda2;
+  return std::make_unique<Natural>(inputs, options);
+}
+
+std::unique_ptr<OnlineSeparator> make_stream(Index inputs, Index outputs, const MethodOptions& o) {
+  StreamOptions options;
+  options.seed = o.seed;
+  options.components = outputs;
+  return std::make_unique<Stream>(inputs, options);
+}
+
+std::unique_ptr<OnlineSeparator> make_recursive_fobi(Index inputs, Index outputs, const MethodOptions&) {
+  return std::make_unique<RecursiveFobi>(inputs, outputs);
+}
+
+}  // namespace demix

@@ -1,0 +1,29 @@
+#include "methods/record.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace demix {
+namespace {
+
+std::string text(double value) {  // the shortest that reads back the same
+  std::array<char, 32> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+}  // namespace
+
+void record(Model& model, const MethodOptions& o) {
+  if (!o.form.empty()) model.options["form"] = o.form;
+  if (o.components > 0) model.options["components"] = std::to_string(o.components);
+  if (o.eta) model.options["eta"] = text(*o.eta);
+  if (o.tau) model.options["tau"] = text(*o.tau);
+  if (o.weight) model.options["weight"] = weight_name(*o.weight);
+  if (o.sub_gaussian) model.options["sub_gaussian"] = std::to_string(*o.sub_gaussian);
+  if (o.whiten) model.options["whiten"] = *o.whiten ? "yes" : "no";
+  std::string lambda;
+  for (const double v : o.lambda) lambda.append(lambda.empty() ? "" : ",").append(text(v));
+  if (!lambda.empty()) model.options["lambda"] = lambda;
+}
+
+}  // namespace demix

@@ -1,0 +1,202 @@
+#include "methods/run_online.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "batch/frame.hpp"
+#include "demix/random.hpp"
+#include "methods/record.hpp"
+
+namespace demix {
+namespace {
+
+// What the separator sees of the recording, and how many outputs it has.
+struct Feed {
+  Whitening white;
+  bool whitened;
+  Vector<double> shift;  // subtracted first
+  Index inputs, outputs;
+
+  Matrix<double> stage() const {
+    if (whitened) return white.whitener;
+    return Matrix<double>::Identity(inputs, inputs);
+  }
+};
+
+bool is_white(const Whitening& white) {
+  const Matrix<double> C = white.dewhitener * white.dewhitener.transpose();
+  return white.rank == C.rows() && (C - Matrix<double>::Identity(C.rows(), C.rows())).norm() < 0.05;
+}
+
+std::string condition(const Whitening& white) {
+  const Vector<double> s = white.dewhitener.jacobiSvd().singularValues();
+  return std::to_string(std::lround(s(0) / s(s.size() - 1)));
+}
+
+Feed prepare_feed(const Method& method, const Frames<double>& X, const MethodOptions& o) {
+  const std::string name(method.name);
+  WhiteningOptions reduction;
+  if (o.whiten.value_or(false)) reduction.components = o.components;
+  Feed feed{prepare<double>(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(X.rows()), X.rows(),
+            0};
+  if (method.input == Input::white && !o.whiten && !is_white(feed.white)) {
+    throw std::invalid_argument(
+        name + " needs white input, and this is not (its condition number is " + condition(feed.white) +
+        "); give --whiten yes to whiten it first, or --whiten no to see what happens");
+  }
+  if (method.input != Input::any) feed.shift = feed.white.mean;
+  if (feed.whitened) feed.inputs = feed.white.whitener.rows();
+  const Index rank = std::min(feed.white.rank, feed.inputs);
+  feed.outputs = o.components > 0 ? std::min(o.components, rank) : rank;
+  if (method.square && feed.outputs < feed.inputs) {
+    throw std::invalid_argument(name + " has as many outputs as inputs; to get " +
+                                std::to_string(feed.outputs) + " components out of " +
+                                std::to_string(feed.inputs) +
+                                " channels give --whiten yes, which reduces them first");
+  }
+  return feed;
+}
+
+// Feeds the frames of X to learn(frame) in the order and as often as asked, until it says false. Returns the
+// count.
+std::int64_t feed_frames(const Frames<double>& X, const MethodOptions& o,
+                         const std::function<bool(Index)>& learn) {
+  Random random(o.seed + 1);
+  std::vector<Index> order(static_cast<std::size_t>(X.cols()));
+  std::iota(order.begin(), order.end(), Index{0});
+  const double total = static_cast<double>(X.cols()) * static_cast<double>(o.passes);
+  std::int64_t seen = 0;
+  for (Index pass = 0; pass < o.passes; ++pass) {
+    if (o.shuffle) {
+      for (std::size_t i = order.size() - 1; i > 0; --i) {
+        std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(i) + 1))]);
+      }
+    }
+    for (const Index t : order) {
+      ++seen;
+      if (!learn(t)) return seen;
+      if (o.progress && seen % 65536 == 0) o.progress(static_cast<double>(seen) / total);
+    }
+  }
+  return seen;
+}
+
+void warn_not_converged(Model& model, const std::string& text, std::vector<Index> components = {}) {
+  model.warnings.push_back({Warning::Kind::not_converged, text, std::move(components)});
+}
+
+// Where FOBI's optimum is known in closed form, a network that is elsewhere can be told from one that is
+// done.
+void warn_if_elsewhere(Model& model, const Frames<double>& X, const Whitening& white,
+                       const Matrix<double>& Q) {
+  WeightedMoments weighted(white.mean, white.whitener);
+  weighted.add(X);
+  const Matrix<double> U =
+      Eigen::SelfAdjointEigenSolver<Matrix<double>>(weighted.covariance()).eigenvectors();
+  const Matrix<double> share = (Q * U).rowwise().normalized().array().square();  // of optimum j in output i
+  const double missed = 1 - share.rowwise().maxCoeff().minCoeff();
+  if (missed <= 0.05) return;
+  warn_not_converged(model, "the network has not settled where the closed form does (an output differs by " +
+                                std::to_string(static_cast<int>(std::lround(100 * missed))) +
+                                " % of its power); frames in time order? try --shuffle, --passes, or "
+                                "--method fobi");
+}
+
+// Outputs i and j that are a small turn theta away from independent ones have the cross-cumulants
+// cum(y_i^3, y_j) = -theta kappa_i and cum(y_i, y_j^3) = theta kappa_j, kappa being the excess kurtoses.
+void warn_if_still_mixed(Model& model, const Frames<double>& X) {
+  const Index stride = std::max<Index>(1, X.cols() / 65536);
+  Matrix<double> Y(model.components(), (X.cols() + stride - 1) / stride);
+  for (Index k = 0; k < Y.cols(); ++k) Y.col(k) = model.unmixing * (X.col(k * stride) - model.mean);
+  const auto n = static_cast<double>(Y.cols());
+  for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
+  const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
+  const Matrix<double> second = (Y * Y.transpose()) / n;
+  for (Index i = 0; i < Y.rows(); ++i) {
+    for (Index j = i + 1; j < Y.rows(); ++j) {
+      const double ki = third(i, i) - 3;
+      const double kj = third(j, j) - 3;
+      const double iiij = third(i, j) - 3 * second(i, j);
+      const double ijjj = third(j, i) - 3 * second(i, j);
+      const double theta = (-ki * iiij + kj * ijjj) / (ki * ki + kj * kj);
+      const double mixed = std::max(std::abs(theta), std::abs(second(i, j)));
+      if (mixed < 0.15) continue;
+      warn_not_converged(model,
+                         "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
+                             " still hold about " + std::to_string(std::lround(100 * std::min(1.0, mixed))) +
+                             " % of each other; try more --passes, --shuffle, another --form or --eta",
+                         {i, j});
+    }
+  }
+}
+
+// Outputs that are in use.
+Matrix<double> without_zero_rows(const Matrix<double>& B) {
+  Matrix<double> used(B.rows(), B.cols());
+  Index rows = 0;
+  for (Index i = 0; i < B.rows(); ++i) {
+    if (B.row(i).cwiseAbs().maxCoeff() > 0) used.row(rows++) = B.row(i);
+  }
+  return used.topRows(rows);
+}
+
+}  // namespace
+
+Outcome run_online(const Method& method, const Frames<double>& X, const MethodOptions& o) {
+  const std::string name(method.name);
+  const Feed feed = prepare_feed(method, X, o);
+  const Matrix<double> stage = feed.stage();
+  const std::unique_ptr<OnlineSeparator> separator = method.make(feed.inputs, feed.outputs, o);
+
+  Outcome out;
+  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, X.cols());
+  Vector<double> frame(X.rows());
+  Vector<double> x(feed.inputs);
+  Vector<double> y(feed.outputs);
+  const std::int64_t seen = feed_frames(X, o, [&](Index t) {
+    frame = X.col(t) - feed.shift;
+    if (feed.whitened) {
+      x.noalias() = stage * frame;
+    } else {
+      x = frame;
+    }
+    if (!separator->step(x, y)) return false;
+    if (o.live) out.live.col(t) = y;
+    return true;
+  });
+  const auto fail = [&](const std::string& why) { return Outcome{false, name + " " + why, {}, {}}; };
+  if (!separator->failure().empty()) {
+    return fail("diverged at frame " + std::to_string(seen) + ": " + separator->failure() +
+                "; try a smaller --eta" +
+                (o.form == "published" ? ", or --form natural, whose steps cannot diverge"
+                 : feed.whitened       ? ""
+                                       : ", or --whiten yes"));
+  }
+  separator->finish();
+  if (!separator->failure().empty()) return fail("found nothing: " + separator->failure());
+
+  const Matrix<double> Q = without_zero_rows(separator->unmixing() * stage) * feed.white.dewhitener;
+  const Vector<double> s = Q.rows() > 0 ? Vector<double>(Q.jacobiSvd().singularValues()) : Vector<double>();
+  if (s.size() == 0 || s(s.size() - 1) < 1e-4 * s(0)) {
+    return fail(
+        "has come to outputs that depend on each other: several respond to the same feature, and "
+        "there is no model of that");
+  }
+  const bool by_kurtosis = (method.options & Method::fobi_optimum) != 0;
+  out.model = finish<double>(X, feed.white, Q, by_kurtosis ? std::optional(Weight::square) : std::nullopt);
+  out.model.method = method.name;
+  out.model.options = {{"passes", std::to_string(o.passes)},
+                       {"shuffle", o.shuffle ? "yes" : "no"},
+                       {"seed", std::to_string(o.seed)}};
+  record(out.model, o);
+  if (by_kurtosis && Q.rows() == Q.cols()) warn_if_elsewhere(out.model, X, feed.white, Q);
+  if (!by_kurtosis && method.finds == Finds::sources) warn_if_still_mixed(out.model, X);
+  return out;
+}
+
+}  // namespace demix
