@@ -74,10 +74,11 @@ void add_generate(CLI::App& app) {
           ->check(CLI::Range(1, 4))
           ->capture_default_str();
   auto* sources =
-      sub->add_option("--sources", o->sources,
-                      "Instead of a scenario: square, sine, sawtooth, laplace, uniform, comma-separated")
+      sub->add_option(
+             "--sources", o->sources,
+             "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, uniform, nonnegative")
           ->delimiter(',')
-          ->check(CLI::IsMember({"square", "sine", "sawtooth", "laplace", "uniform"}))
+          ->check(CLI::IsMember(source_names()))
           ->excludes(scenario);
   sub->add_flag("--white", o->white, "Whiten the mixtures (with --sources)")->needs(sources);
   sub->add_option("--samples", o->samples, "Frames to make")

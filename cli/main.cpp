@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
   demix::cli::add_separate(app);
   demix::cli::add_stream(app);
   demix::cli::add_score(app);
+  demix::cli::add_compare(app);
+  demix::cli::add_tune(app);
   demix::cli::add_generate(app);
   demix::cli::add_methods(app);
   const auto is_command = [&](const char* word) {

@@ -10,28 +10,47 @@
 namespace demix::cli {
 namespace {
 
+std::string form_names(const Method& m) {
+  std::string all;
+  for (const Form& f : m.forms) all += (all.empty() ? "" : ", ") + std::string(f.name);
+  return all;
+}
+
 void run(bool json) {
   if (json) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const Method& m : methods()) {
+      nlohmann::ordered_json forms = nlohmann::ordered_json::array();
+      for (const Form& f : m.forms) {
+        forms.push_back({{"name", f.name}});
+        if (f.eta > 0) forms.back()["eta"] = f.eta;
+      }
       all.push_back({{"name", m.name},
                      {"online", m.online},
                      {"local", m.local},
-                     {"needs_whitening", m.needs_whitening},
+                     {"input", input_name(m.input)},
+                     {"needs_whitening", m.input == Input::white},
+                     {"finds", finds_name(m.finds)},
                      {"sources", m.sources},
                      {"cannot", m.cannot},
+                     {"forms", forms},
                      {"reference", m.reference}});
     }
     fmt::print("{}\n", all.dump(1));
     return;
   }
-  fmt::print("{:<16}{:<8}{:<7}{:<28}{}\n", "method", "mode", "local", "separates sources", "reference");
+  constexpr const char* row = "{:<15}{:<8}{:<7}{:<9}{:<38}{}\n";
+  fmt::print(row, "method", "mode", "local", "input", "separates sources", "reference");
   for (const Method& m : methods()) {
-    fmt::print("{:<16}{:<8}{:<7}{:<28}{}\n", m.name, m.online ? "online" : "batch", m.local ? "yes" : "no",
+    fmt::print(row, m.name, m.online ? "online" : "batch", m.local ? "yes" : "no", input_name(m.input),
                m.sources, m.reference);
   }
   fmt::print("\nWhat they cannot do:\n");
-  for (const Method& m : methods()) fmt::print("  {:<16}{}\n", m.name, m.cannot);
+  for (const Method& m : methods()) fmt::print("  {:<15}{}\n", m.name, m.cannot);
+  fmt::print("\nForms (--form), the default first:\n");
+  for (const Method& m : methods()) {
+    if (m.forms.size() > 1) fmt::print("  {:<15}{}\n", m.name, form_names(m));
+  }
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Options {
   std::string folder;
   std::string weight;
   std::string reading = "inverse-square";
-  std::string steps = "natural";
+  std::string whiten;
   MethodOptions method_options;
   bool json = false;
 };
@@ -44,7 +44,7 @@ void run(const Options& o) {
   MethodOptions options = o.method_options;
   options.progress = [&](double share) { bar(share); };
   if (!o.weight.empty()) options.weight = weight_named(o.weight);
-  options.published = o.steps == "published";
+  if (!o.whiten.empty()) options.whiten = o.whiten == "yes";
   options.reading = lambda_reading_named(o.reading);
 
   Outcome outcome;
@@ -118,14 +118,21 @@ void add_separate(CLI::App& app) {
                   "resist outliers")
       ->check(CLI::IsMember(weights));
   sub->add_option("--seed", o->method_options.seed, "Of random starts")->capture_default_str();
-  sub->add_option("--steps", o->steps,
-                  "sm-ica, sm-ica-offline: natural (stable, nothing to tune) or published (the paper's)")
-      ->check(CLI::IsMember({"natural", "published"}))
-      ->capture_default_str();
-  sub->add_option("--eta", o->method_options.eta, "Learning rate of the published steps")->check(positive());
-  sub->add_option("--tau", o->method_options.tau,
-                  "Ratio of the learning rates of W and M of the published steps")
+  sub->add_option(
+      "--form", o->method_options.form,
+      "Variant of the method, as `demix methods` lists them: its nonlinearity, or for sm-ica natural "
+      "(stable, nothing to tune) or published (the paper's steps)");
+  sub->add_option("--eta", o->method_options.eta, "Learning rate, where the form has one to choose")
       ->check(positive());
+  sub->add_option("--tau", o->method_options.tau,
+                  "Ratio of the learning rates of W and M, where there are both")
+      ->check(positive());
+  sub->add_option("--whiten", o->whiten,
+                  "Online methods: whiten the input first. Those that need it white ask if it is not")
+      ->check(CLI::IsMember({"yes", "no"}));
+  sub->add_option("--sub-gaussian", o->method_options.sub_gaussian,
+                  "orica: how many sources are sub-Gaussian (default: found while it learns)")
+      ->check(CLI::Range(Index{0}, Index{1} << 20));
   sub->add_option("--lambda", o->method_options.lambda, "Values of the paper's Lambda table, comma-separated")
       ->delimiter(',');
   sub->add_option("--lambda-reading", o->reading, "What --lambda holds: lambda^-2, lambda, or lambda^-1")

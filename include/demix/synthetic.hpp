@@ -9,13 +9,14 @@
 /// Sources and mixtures to test with, from a seed, the same numbers on every machine.
 namespace demix {
 
-/// The paper's sources, each of mean 0 and variance 1, with its kurtosis.
+/// The paper's sources and some more, each of variance 1 and, but for the last, mean 0.
 enum class Source {
-  square,    ///< sign cos 2 pi 155 t, kurtosis 1
-  sine,      ///< sin 2 pi 180 t, kurtosis 1.5
-  sawtooth,  ///< at 200 Hz, kurtosis 1.8
-  laplace,   ///< noise, kurtosis 6
-  uniform,   ///< noise, kurtosis 1.8
+  square,       ///< sign cos 2 pi 155 t, kurtosis 1
+  sine,         ///< sin 2 pi 180 t, kurtosis 1.5
+  sawtooth,     ///< at 200 Hz, kurtosis 1.8
+  laplace,      ///< noise, kurtosis 6
+  uniform,      ///< noise, kurtosis 1.8
+  nonnegative,  ///< noise, 0 half of the time, else uniform up to sqrt(48/5); kurtosis 2.38
 };
 
 /// How a source unfolds: every sample independent (the waveform at a random phase), or as a waveform over one
@@ -24,6 +25,7 @@ enum class Timing { iid, waveform };
 
 double source_kurtosis(Source source);
 std::string_view source_name(Source source);
+std::vector<std::string> source_names();
 Source source_named(std::string_view name);  ///< throws std::invalid_argument listing the names
 
 /// One row per source.

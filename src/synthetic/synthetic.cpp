@@ -17,11 +17,12 @@ struct Entry {
   double kurtosis;
   double hertz;
 };
-constexpr std::array<Entry, 5> table{{{Source::square, "square", 1, 155},
+constexpr std::array<Entry, 6> table{{{Source::square, "square", 1, 155},
                                       {Source::sine, "sine", 1.5, 180},
                                       {Source::sawtooth, "sawtooth", 1.8, 200},
                                       {Source::laplace, "laplace", 6, 0},
-                                      {Source::uniform, "uniform", 1.8, 0}}};
+                                      {Source::uniform, "uniform", 1.8, 0},
+                                      {Source::nonnegative, "nonnegative", 2.376, 0}}};
 
 const Entry& entry(Source source) { return table[static_cast<std::size_t>(source)]; }
 
@@ -41,6 +42,11 @@ double value(Source source, double phase, Random& random) {
       return random.laplace();
     case Source::uniform:
       return root3 * random.uniform(-1, 1);
+    case Source::nonnegative: {
+      constexpr double most = 3.0983866769659336;  // sqrt(48/5)
+      const double u = random.uniform(-1, 1);
+      return u < 0 ? 0 : most * u;
+    }
   }
   return 0;
 }
@@ -58,6 +64,12 @@ Matrix<double> well_conditioned(Random& random, Index d, double (*draw)(Random&,
 
 double source_kurtosis(Source source) { return entry(source).kurtosis; }
 std::string_view source_name(Source source) { return entry(source).name; }
+
+std::vector<std::string> source_names() {
+  std::vector<std::string> names;
+  for (const Entry& e : table) names.emplace_back(e.name);
+  return names;
+}
 
 Source source_named(std::string_view name) {
   std::string known;

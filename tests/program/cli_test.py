@@ -111,7 +111,7 @@ class Program(unittest.TestCase):
     def test_the_network_with_the_papers_settings(self):
         data = self.dir / "data"
         self.ok("generate", "--scenario", 1, "--samples", 20000, "-o", data)
-        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--steps", "published", "--eta", 1e-3, "--tau", 0.75, "--lambda",
+        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--form", "published", "--eta", 1e-3, "--tau", 0.75, "--lambda",
                 "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
         score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
                                    "--json").stdout)
@@ -119,7 +119,7 @@ class Program(unittest.TestCase):
 
     def test_divergence_is_reported(self):
         self.ok("generate", "--scenario", 3, "--samples", 50000, "-o", self.dir / "data")
-        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--steps",
+        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--form",
                      "published", "--eta", 5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
 
     def test_the_seed_decides(self):
@@ -183,7 +183,7 @@ class Program(unittest.TestCase):
         refused("unknown kind of file", self.write("x.xyz", "1"))
         self.refused("must be alike", "score", "--truth", good, self.save("short.npy", np.ones((50, 3))))
         self.refused("has no option --passes", "separate", good, "--passes", 3, "-o", out, code=2)
-        self.refused("--eta without --steps published", "separate", good, "--method", "sm-ica", "--eta", 0.1, "-o", out,
+        self.refused("--eta in its form natural", "separate", good, "--method", "sm-ica", "--eta", 0.1, "-o", out,
                      code=2)
         self.refused("lambda", "separate", good, "--method", "sm-ica", "--lambda", "1,2", "-o", out)
         # a folder that cannot be made, because a file has its name
@@ -239,7 +239,7 @@ class Program(unittest.TestCase):
     def test_words_that_are_no_numbers(self):
         good = self.save("x.npy", np.random.default_rng(0).laplace(size=(1000, 2)))
         for word in ("nan", "0", "-1", "inf", "x"):
-            self.refused("--eta", "separate", good, "--method", "sm-ica", "--steps", "published", "--eta", word, "-o",
+            self.refused("--eta", "separate", good, "--method", "sm-ica", "--form", "published", "--eta", word, "-o",
                          self.dir / "out", code=2)
         self.refused("--sources", "generate", "--sources", "triangle", "-o", self.dir / "out", code=2)
         self.refused("too few to whiten", "generate", "--scenario", 1, "--samples", 2, "-o", self.dir / "out")

@@ -1,0 +1,200 @@
+#include "demix/compare.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "commands.hpp"
+#include "console.hpp"
+#include "demix/io.hpp"
+#include "demix/report.hpp"
+#include "problem.hpp"
+
+namespace demix::cli {
+namespace {
+
+struct Options {
+  ProblemOptions problem;
+  std::vector<std::string> methods;
+  std::string measure = "now";
+  std::string folder;
+  bool json = false;
+};
+
+struct Result {
+  Problem problem;
+  Comparison comparison;
+};
+
+using Measure = std::vector<double> Run::*;
+
+std::string runs_csv(const std::vector<Result>& results, const std::vector<Contender>& contenders) {
+  std::string out = "problem,method,seed,frames,mse,running_mse,diverged_at\n";
+  for (const Result& r : results) {
+    for (const Run& run : r.comparison.runs) {
+      for (std::size_t k = 0; k < r.comparison.frames.size(); ++k) {
+        const auto number = [](double v) {
+          return std::isfinite(v) ? fmt::format("{:.6g}", v) : std::string();
+        };
+        out += fmt::format("\"{}\",{},{},{},{},{},{}\n", r.problem.name,
+                           contenders[static_cast<std::size_t>(run.contender)].label, run.seed,
+                           r.comparison.frames[k], number(run.mse[k]), number(run.running[k]),
+                           run.diverged > 0 ? std::to_string(run.diverged) : "");
+      }
+    }
+  }
+  return out;
+}
+
+nlohmann::ordered_json numbers(const std::vector<double>& values) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const double v : values) out.push_back(std::isfinite(v) ? nlohmann::ordered_json(v) : nullptr);
+  return out;
+}
+
+nlohmann::ordered_json as_json(const std::vector<Result>& results, const std::vector<Contender>& contenders,
+                               const ProblemOptions& o, bool every_run) {
+  nlohmann::ordered_json all = {
+      {"seeds", o.runs.seeds}, {"seed", o.runs.seed}, {"separated_below", separated_mse}};
+  for (const Result& r : results) {
+    nlohmann::ordered_json problem = {{"problem", r.problem.name}, {"frames", r.comparison.frames}};
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      const Summary s = summarise(r.comparison, static_cast<Index>(c));
+      problem["methods"].push_back(
+          {{"method", contenders[c].label},
+           {"runs", s.runs},
+           {"separated", s.separated},
+           {"diverged", s.diverged},
+           {"mse", {{"low", numbers(s.low)}, {"median", numbers(s.median)}, {"high", numbers(s.high)}}}});
+    }
+    if (every_run) {
+      for (const Run& run : r.comparison.runs) {
+        problem["runs"].push_back(
+            {{"method", contenders[static_cast<std::size_t>(run.contender)].label},
+             {"seed", run.seed},
+             {"diverged_at", run.diverged > 0 ? nlohmann::ordered_json(run.diverged) : nullptr},
+             {"mse", numbers(run.mse)},
+             {"running_mse", numbers(run.running)}});
+      }
+    }
+    all["problems"].push_back(problem);
+  }
+  return all;
+}
+
+// The first of the measured frames at which the median run has separated.
+std::string frames_needed(const Comparison& c, const Summary& s) {
+  std::size_t k = s.median.size();
+  while (k > 0 && s.median[k - 1] < separated_mse) --k;
+  return k == s.median.size() ? "-" : std::to_string(c.frames[k]);
+}
+
+void print_table(const std::vector<Result>& results, const std::vector<Contender>& contenders,
+                 Measure measure) {
+  for (const Result& r : results) {
+    fmt::print("{}, {} frames\n", r.problem.name, r.comparison.frames.back());
+    fmt::print("  {:<24}{:>11}{:>10}{:>10}{:>20}{:>14}\n", "method", "separated", "diverged", "median",
+               "quartiles", "frames to .05");
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      const Summary s = summarise(r.comparison, static_cast<Index>(c), measure);
+      fmt::print("  {:<24}{:>11}{:>10}{:>10}{:>20}{:>14}\n", contenders[c].label,
+                 fmt::format("{}/{}", s.separated, s.runs), s.diverged, scientific(s.median.back()),
+                 scientific(s.low.back()) + " " + scientific(s.high.back()), frames_needed(r.comparison, s));
+    }
+    fmt::print("\n");
+  }
+}
+
+// What is infinite (half of the runs diverged) is left out of the picture; its legend says how many failed.
+std::vector<double> finite_or_gap(std::vector<double> values) {
+  for (double& v : values) v = std::isfinite(v) ? v : std::numeric_limits<double>::quiet_NaN();
+  return values;
+}
+
+report::ConvergenceFigure figure(const std::vector<Result>& results, const std::vector<Contender>& contenders,
+                                 const Options& o, Measure measure) {
+  report::ConvergenceFigure f;
+  f.title = fmt::format("{} over {} draws: median and quartiles",
+                        measure == &Run::mse ? "Error of the demixing matrix" : "Error of the outputs so far",
+                        o.problem.runs.seeds);
+  f.threshold = separated_mse;
+  for (const Result& r : results) {
+    report::ConvergenceFigure::Panel panel{r.problem.name, {}, {}};
+    for (const Index frame : r.comparison.frames) panel.frames.push_back(static_cast<double>(frame));
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      const Summary s = summarise(r.comparison, static_cast<Index>(c), measure);
+      panel.curves.push_back({contenders[c].label, finite_or_gap(s.median), finite_or_gap(s.low),
+                              finite_or_gap(s.high), s.runs - s.separated, s.runs});
+    }
+    f.panels.push_back(panel);
+  }
+  return f;
+}
+
+void run(Options& o) {
+  std::vector<Contender> contenders;
+  for (const std::string& m : o.methods) contenders.push_back(contender("--methods", m));
+  if (contenders.empty()) contenders = paper_contenders();
+  if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
+  const std::vector<Problem> all = problems(o.problem);
+  if (!o.folder.empty()) make_folder(o.folder);
+
+  std::vector<Result> results;
+  {
+    Progress bar("comparing");
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      CompareOptions options = o.problem.runs;
+      options.progress = [&](double share) {
+        bar((static_cast<double>(p) + share) / static_cast<double>(all.size()));
+      };
+      results.push_back({all[p], compare(all[p], contenders, options)});
+    }
+  }
+  const Measure measure = o.measure == "now" ? &Run::mse : &Run::running;
+  if (o.json) {
+    fmt::print("{}\n", as_json(results, contenders, o.problem, false).dump(1));
+  } else {
+    print_table(results, contenders, measure);
+  }
+  if (o.folder.empty()) return;
+  const std::filesystem::path folder = o.folder;
+  io::write_files(
+      {{folder / "runs.csv", runs_csv(results, contenders)},
+       {folder / "comparison.json", as_json(results, contenders, o.problem, true).dump(1) + "\n"}});
+  std::vector<std::filesystem::path> files{folder / "runs.csv", folder / "comparison.json"};
+  for (const auto& picture : report::draw(figure(results, contenders, o, measure), folder / "comparison")) {
+    files.push_back(picture);
+  }
+  for (const auto& file : files) fmt::print(o.json ? stderr : stdout, "{}\n", file.string());
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  auto* sub =
+      app.add_subcommand("compare", "Online methods side by side: error over time, over many random draws");
+  auto o = std::make_shared<Options>();
+  add_problem_options(*sub, o->problem);
+  sub->add_option(
+         "--methods", o->methods,
+         "Comma-separated, each NAME[:FORM][@ETA], as `demix methods` lists them. Default: the paper's "
+         "six (sm-ica as published and with natural steps) and the stream")
+      ->delimiter(',');
+  sub->add_option(
+         "--measure", o->measure,
+         "What table and picture show: now, the error of the demixing matrix at that moment, outputs "
+         "scaled to variance 1; or running, the paper's: of the outputs as they came, from the first on")
+      ->check(CLI::IsMember({"now", "running"}))
+      ->capture_default_str();
+  sub->add_option("-o,--output", o->folder, "Folder for the picture, runs.csv and comparison.json");
+  sub->add_flag("--json", o->json, "Report as JSON");
+  sub->footer(
+      "Without --scenario, --sources or --data: the four scenarios. A run has separated when its error ends "
+      "below 0.05.");
+  sub->callback([o] { run(*o); });
+}
+
+}  // namespace demix::cli

@@ -1,0 +1,92 @@
+#include "problem.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "console.hpp"
+#include "demix/io.hpp"
+#include "demix/metrics.hpp"
+
+namespace demix::cli {
+
+void add_problem_options(CLI::App& command, ProblemOptions& o) {
+  auto* scenario =
+      command
+          .add_option("--scenario", o.scenarios,
+                      "Of the paper, comma-separated: 1, 2 square + sine + sawtooth; 3, 4 square "
+                      "+ sine + laplace; 1 and 3 whitened, 2 and 4 as mixed")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 4));
+  auto* sources = command
+                      .add_option("--sources", o.sources,
+                                  "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, "
+                                  "uniform, nonnegative")
+                      ->delimiter(',')
+                      ->check(CLI::IsMember(source_names()))
+                      ->excludes(scenario);
+  auto* data =
+      command
+          .add_option("--data", o.data,
+                      "Instead of a scenario: a file of true sources, one frame per row, to be mixed "
+                      "at random")
+          ->excludes(scenario)
+          ->excludes(sources);
+  command.add_flag("--white", o.white, "Whiten the mixtures")->excludes(scenario);
+  command.add_flag("--shuffle", o.shuffle, "The frames of --data in random order")->needs(data);
+  command
+      .add_option("--condition", o.condition,
+                  "Condition number of the mixing matrix (1: a rotation); default: Gaussian entries")
+      ->check(CLI::Range(1.0, 1e12))
+      ->excludes(scenario);
+  command.add_option("--seeds", o.runs.seeds, "Random draws of sources, mixing and initial weights")
+      ->check(CLI::Range(1L, 1000000L))
+      ->capture_default_str();
+  command.add_option("--samples", o.runs.samples, "Frames of each run (at most what --data has)")
+      ->check(CLI::Range(10L, 1000000000L))
+      ->capture_default_str();
+  command.add_option("--seed", o.runs.seed, "The first of the seeds")->capture_default_str();
+  command
+      .add_option("--threads", o.runs.threads, "Default: one per core. The result is the same for any number")
+      ->check(CLI::Range(1, 1024));
+}
+
+Contender contender(const std::string& option, const std::string& name) {
+  try {
+    Contender c = contender_named(name);
+    if (!c.method->online) throw std::invalid_argument(name + " is not online: it has no course over time");
+    return c;
+  } catch (const std::invalid_argument& e) {
+    throw CLI::ValidationError(option, e.what());
+  }
+}
+
+std::vector<Problem> problems(const ProblemOptions& o) {
+  std::vector<Problem> all;
+  if (o.sources.empty() && o.data.empty()) {
+    for (const int s : o.scenarios) all.push_back(scenario_problem(s));
+    return all;
+  }
+  Problem p;
+  p.white = o.white;
+  p.condition = o.condition;
+  p.shuffle = o.shuffle;
+  for (const std::string& s : o.sources) {
+    p.sources.push_back(source_named(s));
+    p.name += (p.name.empty() ? "" : ", ") + s;
+  }
+  if (!o.data.empty()) {
+    p.recording = standardized(io::read_signals(o.data).data);
+    p.name =
+        std::filesystem::path(o.data).filename().string() + (o.shuffle ? ", shuffled" : ", in time order");
+  }
+  if (p.white) p.name += ", whitened";
+  if (p.size() < 2) throw Failure(fmt::format("{}: one source cannot be mixed; give at least two", p.name));
+  all.push_back(p);
+  return all;
+}
+
+std::string scientific(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "-"; }
+
+}  // namespace demix::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "demix/compare.hpp"
+
+/// What `compare` and `tune` have in common: the options that say what is to be separated, and how often.
+namespace demix::cli {
+
+struct ProblemOptions {
+  std::vector<int> scenarios;
+  std::vector<std::string> sources;
+  std::string data;
+  bool white = false;
+  bool shuffle = false;
+  double condition = 0;
+  CompareOptions runs;
+};
+
+void add_problem_options(CLI::App& command, ProblemOptions& o);
+
+/// A method by its name; a name that is none is misuse of `option`.
+Contender contender(const std::string& option, const std::string& name);
+
+/// One problem per scenario, or the one asked for instead.
+std::vector<Problem> problems(const ProblemOptions& o);
+
+/// A number for people: 1.2e-04, or "-" if it is infinite.
+std::string scientific(double value);
+
+}  // namespace demix::cli

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+#include "commands.hpp"
+#include "console.hpp"
+#include "demix/compare.hpp"
+#include "demix/report.hpp"
+#include "problem.hpp"
+
+namespace demix::cli {
+namespace {
+
+struct Options {
+  ProblemOptions problem;
+  std::string method = "sm-ica:published";
+  std::vector<double> etas = paper_etas();
+  std::vector<double> taus = paper_taus();
+  std::string folder;
+  bool json = false;
+};
+
+// Cells are written down as they are done, one line each; a run that was stopped goes on from there. The
+// first line says what was measured: another command must not go on with it.
+class Notebook {
+ public:
+  Notebook(const std::filesystem::path& file, const std::string& what) : file_(file) {
+    std::ifstream in(file);
+    std::string line;
+    if (!in) {
+      write("# " + what + "\neta,tau,runs,separated,diverged,mse\n");
+      return;
+    }
+    std::getline(in, line);
+    if (line != "# " + what) {
+      throw Failure(fmt::format("{}: holds another search ({}); choose another -o or remove it",
+                                file.string(),
+                                line.empty() ? "empty" : line.substr(std::min<std::size_t>(2, line.size()))));
+    }
+    std::getline(in, line);
+    std::string kept = "# " + what + "\neta,tau,runs,separated,diverged,mse\n";
+    while (std::getline(in, line) && !in.eof()) {  // a line without its end was cut
+      Cell c;
+      char comma = 0;
+      std::string mse;
+      std::istringstream words(line);
+      words >> c.eta >> comma >> c.tau >> comma >> c.runs >> comma >> c.separated >> comma >> c.diverged >>
+          comma >> mse;
+      if (!words) continue;
+      c.mse = mse == "inf" ? std::numeric_limits<double>::infinity() : std::stod(mse);
+      cells.push_back(c);
+      kept += line + "\n";
+    }
+    in.close();
+    write(kept);
+  }
+
+  void add(const Cell& c) {
+    std::ofstream out(file_, std::ios::app);
+    out << fmt::format("{},{},{},{},{},{}\n", c.eta, c.tau, c.runs, c.separated, c.diverged,
+                       std::isfinite(c.mse) ? fmt::format("{}", c.mse) : "inf");
+    if (!out.flush()) throw Failure(fmt::format("{}: cannot write", file_.string()));
+  }
+
+  std::vector<Cell> cells;
+
+ private:
+  void write(const std::string& text) {
+    std::ofstream out(file_, std::ios::trunc);
+    out << text;
+    if (!out.flush()) throw Failure(fmt::format("{}: cannot write", file_.string()));
+  }
+
+  std::filesystem::path file_;
+};
+
+std::vector<double> taus_of(const std::vector<Cell>& cells) {
+  std::vector<double> taus;
+  for (const Cell& c : cells) {
+    if (taus.empty() || taus.back() != c.tau) taus.push_back(c.tau);
+  }
+  return taus;
+}
+
+std::string cell_text(const Cell& c) { return c.diverged == c.runs ? "diverged" : scientific(c.mse); }
+
+// One line per eta, one column per tau.
+void print_table(const std::vector<Cell>& cells, std::size_t etas) {
+  const bool has_tau = cells[0].tau > 0;
+  fmt::print("median MSE at the end (runs that separated)\n{:>10}", "eta");
+  for (std::size_t k = 0; has_tau && k < cells.size(); k += etas) {
+    fmt::print("{:>13}", fmt::format("{}{:g}", k == 0 ? "tau " : "", cells[k].tau));
+  }
+  for (std::size_t e = 0; e < etas; ++e) {
+    fmt::print("\n{:>10g}", cells[e].eta);
+    for (std::size_t k = e; k < cells.size(); k += etas) {
+      fmt::print("{:>13}", fmt::format("{} ({})", cell_text(cells[k]), cells[k].separated));
+    }
+  }
+  fmt::print("\n");
+}
+
+report::HeatMap figure(const std::vector<Cell>& cells, std::size_t columns, const std::string& title) {
+  report::HeatMap f;
+  f.title = title;
+  f.x_label = "eta";
+  f.y_label = "tau";
+  f.value_label = "median MSE";
+  for (std::size_t k = 0; k < columns; ++k) f.x.push_back(fmt::format("{:g}", cells[k].eta));
+  for (const double tau : taus_of(cells)) f.y.push_back(tau > 0 ? fmt::format("{:g}", tau) : "");
+  if (cells[0].tau == 0) f.y_label = "";
+  f.values.resize(static_cast<Index>(f.y.size()), static_cast<Index>(columns));
+  const Cell& winner = best(cells);
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    const auto row = static_cast<Index>(k / columns);
+    const auto column = static_cast<Index>(k % columns);
+    f.values(row, column) = std::isfinite(cells[k].mse) ? std::max(cells[k].mse, 1e-300)
+                                                        : std::numeric_limits<double>::quiet_NaN();
+    f.texts.push_back(fmt::format("{}\n{}/{}", scientific(cells[k].mse), cells[k].separated, cells[k].runs));
+    if (&cells[k] == &winner) {
+      f.best_row = row;
+      f.best_column = column;
+    }
+  }
+  return f;
+}
+
+void run(Options& o) {
+  const Contender tuned = contender("--method", o.method);
+  if (!tuned.method->checked(tuned.options).eta) {
+    throw CLI::ValidationError("--method", tuned.label + " has no learning rate to tune");
+  }
+  if (o.problem.scenarios.empty()) o.problem.scenarios = {4};
+  const std::vector<Problem> all = problems(o.problem);
+  if (all.size() > 1) throw CLI::ValidationError("--scenario", "tune takes one");
+  const Problem& problem = all[0];
+  std::unique_ptr<Notebook> notebook;
+  const std::filesystem::path folder = o.folder;
+  TuneOptions options;
+  options.etas = o.etas;
+  options.taus = o.taus;
+  options.runs = o.problem.runs;
+  if (!o.folder.empty()) {
+    make_folder(folder);
+    notebook = std::make_unique<Notebook>(
+        folder / "cells.csv",
+        fmt::format("{} on {}, condition {:g}, {} frames, seeds {} to {}", tuned.label, problem.name,
+                    problem.condition, problem.frames(options.runs.samples), options.runs.seed,
+                    options.runs.seed + options.runs.seeds - 1));
+    options.known = notebook->cells;
+    options.finished = [&](const Cell& c) { notebook->add(c); };
+  }
+  std::vector<Cell> cells;
+  {
+    Progress bar("tuning");
+    options.runs.progress = [&](double share) { bar(share); };
+    cells = tune(problem, tuned, options);
+  }
+  const Cell& winner = best(cells);
+  const std::size_t columns = o.etas.size();
+  if (o.json) {
+    nlohmann::ordered_json out = {{"method", tuned.label}, {"problem", problem.name}};
+    const auto cell = [](const Cell& c) {
+      return nlohmann::ordered_json{
+          {"eta", c.eta},           {"tau", c.tau > 0 ? nlohmann::ordered_json(c.tau) : nullptr},
+          {"runs", c.runs},         {"separated", c.separated},
+          {"diverged", c.diverged}, {"mse", std::isfinite(c.mse) ? nlohmann::ordered_json(c.mse) : nullptr}};
+    };
+    out["best"] = cell(winner);
+    for (const Cell& c : cells) out["cells"].push_back(cell(c));
+    fmt::print("{}\n", out.dump(1));
+  } else {
+    fmt::print("{} on {}, {} draws of {} frames\n\n", tuned.label, problem.name, options.runs.seeds,
+               problem.frames(options.runs.samples));
+    print_table(cells, columns);
+    fmt::print("\nbest: eta {:g}", winner.eta);
+    if (winner.tau > 0) fmt::print(", tau {:g}", winner.tau);
+    fmt::print(": {} of {} separated, median MSE {}\n", winner.separated, winner.runs,
+               scientific(winner.mse));
+  }
+  if (o.folder.empty()) return;
+  const std::string title =
+      fmt::format("{} on {}: median MSE, and how many of the runs separated", tuned.label, problem.name);
+  fmt::print(o.json ? stderr : stdout, "\n{}\n", (folder / "cells.csv").string());
+  for (const auto& picture : report::draw(figure(cells, columns, title), folder / "surface")) {
+    fmt::print(o.json ? stderr : stdout, "{}\n", picture.string());
+  }
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app) {
+  auto* sub = app.add_subcommand(
+      "tune", "Search the learning rate eta, and tau, over a grid (the paper's by default)");
+  auto o = std::make_shared<Options>();
+  o->problem.runs.seeds = 5;
+  sub->add_option("-m,--method", o->method, "NAME[:FORM], as `demix methods` lists them")
+      ->capture_default_str();
+  add_problem_options(*sub, o->problem);
+  sub->add_option("--eta", o->etas, "Values to try, comma-separated (default: 1e-5 to 5e-2 as the paper)")
+      ->delimiter(',')
+      ->check(positive());
+  sub->add_option("--tau", o->taus, "Values to try, comma-separated (default: the paper's)")
+      ->delimiter(',')
+      ->check(positive());
+  sub->add_option("-o,--output", o->folder,
+                  "Folder for cells.csv and a heat map. A search that was stopped goes on from there");
+  sub->add_flag("--json", o->json, "Report as JSON");
+  sub->callback([o] { run(*o); });
+}
+
+}  // namespace demix::cli

@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""demix compare and demix tune as a person uses them."""
+import csv
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+DEMIX = os.environ["DEMIX"]
+
+
+def run(*args):
+    return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=300)
+
+
+class Experiments(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.dir = Path(self._folder.name)
+
+    def tearDown(self):
+        self._folder.cleanup()
+
+    def ok(self, *args):
+        result = run(*args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def refused(self, part, *args, code):
+        result = run(*args)
+        self.assertEqual(result.returncode, code, (args, result.stderr))
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(part, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_compare_writes_every_run(self):
+        out = self.dir / "cmp"
+        text = self.ok("compare", "--scenario", "1,3", "--methods", "easi@1e-3,stream", "--seeds", 3, "--samples", 20000,
+                       "-o", out).stdout
+        for word in ("scenario 1", "scenario 3", "easi@1e-3", "stream", "3/3", "0/3"):
+            self.assertIn(word, text)
+        rows = list(csv.DictReader((out / "runs.csv").read_text().splitlines()))
+        whole = json.loads((out / "comparison.json").read_text())
+        frames = whole["problems"][0]["frames"]
+        self.assertEqual(len(rows), 2 * 2 * 3 * len(frames))
+        self.assertEqual(frames[-1], 20000)
+        # the summary again, from the rows
+        last = [float(r["mse"]) for r in rows
+                if r["problem"] == "scenario 1" and r["method"] == "stream" and r["frames"] == "20000"]
+        summary = whole["problems"][0]["methods"][1]
+        self.assertEqual(summary["method"], "stream")
+        self.assertAlmostEqual(summary["mse"]["median"][-1], np.median(last), delta=1e-5 * np.median(last))
+        self.assertEqual(summary["separated"], sum(v < 0.05 for v in last))
+        self.assertTrue((out / "comparison.png").read_bytes().startswith(b"\x89PNG"))
+        self.assertIn("0/3 failed", (out / "comparison.svg").read_text())
+
+    def test_compare_is_the_same_for_any_number_of_threads(self):
+        args = ("compare", "--scenario", "2", "--methods", "hj,amari,stream", "--seeds", 4, "--samples", 3000, "--json")
+        self.assertEqual(self.ok(*args, "--threads", 1).stdout, self.ok(*args, "--threads", 3).stdout)
+
+    def test_compare_on_a_recording(self):
+        self.ok("generate", "--sources", "sine,laplace,uniform", "--waveform", "--samples", 20000, "-o", self.dir / "g")
+        text = self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--methods", "stream", "--seeds", 2).stdout
+        self.assertIn("in time order, 20000 frames", text)
+        self.assertIn("2/2", text)
+        self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--shuffle", "--methods", "orica", "--seeds", 1)
+
+    def test_misuse(self):
+        self.refused("magic", "compare", "--methods", "magic", code=2)
+        self.refused("no form 'x'", "compare", "--methods", "easi:x", code=2)
+        self.refused("not online", "compare", "--methods", "fobi", "--samples", 100, code=2)
+        self.refused("--scenario", "compare", "--scenario", 7, code=2)
+        self.refused("--sources", "compare", "--scenario", 1, "--sources", "sine,sine", code=2)
+        self.refused("at least two", "compare", "--sources", "sine", code=1)
+        self.refused("nosuch.npy", "compare", "--data", self.dir / "nosuch.npy", code=1)
+        self.refused("no learning rate", "tune", "--method", "stream", code=2)
+        self.refused("tune takes one", "tune", "--scenario", "1,2", code=2)
+        self.refused("--eta", "tune", "--eta", "0,1", code=2)
+
+    def test_tune(self):
+        out = self.dir / "tune"
+        args = ("tune", "--method", "sm-ica:published", "--scenario", 2, "--seeds", 2, "--samples", 5000, "-o", out)
+        text = self.ok(*args).stdout
+        self.assertIn("best: eta", text)
+        cells = (out / "cells.csv").read_text().splitlines()
+        self.assertEqual(len(cells), 2 + 12 * 8)
+        self.assertTrue((out / "surface.png").read_bytes().startswith(b"\x89PNG"))
+        # stopped in the middle of a line, it goes on and comes to the same
+        (out / "cells.csv").write_text("\n".join(cells[:40]) + "\n" + cells[40][:7])
+        self.assertEqual(self.ok(*args).stdout, text)
+        self.assertEqual(sorted((out / "cells.csv").read_text().splitlines()), sorted(cells))
+        self.refused("another search", "tune", "--scenario", 3, "-o", out, code=1)
+        best = json.loads(self.ok(*args, "--json").stdout)["best"]
+        self.assertIn(f"best: eta {best['eta']:g}", text)
+
+    def test_tune_survives_a_kill(self):
+        out = self.dir / "tune"
+        args = ("tune", "--method", "easi", "--scenario", 1, "--seeds", 4, "--samples", 100000, "--threads", 1, "-o", out)
+        process = subprocess.Popen([DEMIX, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(500):
+            time.sleep(0.01)
+            if (out / "cells.csv").exists() and (out / "cells.csv").read_text().count("\n") >= 4:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        done = set((out / "cells.csv").read_text().splitlines()[:-1])
+        self.ok(*args)
+        self.assertTrue(done <= set((out / "cells.csv").read_text().splitlines()))
+        self.assertEqual(len((out / "cells.csv").read_text().splitlines()), 2 + 12)
+
+
+if __name__ == "__main__":
+    unittest.main()
