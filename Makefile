@@ -47,6 +47,7 @@ bench: scripts/.installed
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS)
 	bench/compare-step build-bench/bench/step_time
+	bench/compare-orica build-bench/bench/step_time
 
 soak: scripts/.installed
 	scripts/install-deps libbenchmark-dev

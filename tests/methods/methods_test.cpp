@@ -1,6 +1,7 @@
 #include "demix/methods.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "demix/metrics.hpp"
@@ -10,19 +11,65 @@
 namespace demix {
 namespace {
 
+bool by_kurtosis(const Method& m) { return (m.options & Method::fobi_optimum) != 0; }
+bool is_rule(const Method& m) { return m.online && !by_kurtosis(m); }
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// What it says when it refuses; nothing if it does not.
+template <typename Refusal>
+std::string refusal(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Refusal& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool warns(const Model& model, Warning::Kind kind) {
+  return std::any_of(model.warnings.begin(), model.warnings.end(),
+                     [&](const Warning& w) { return w.kind == kind; });
+}
+
+// Rules leave outputs of any scale.
+double scaled_mse(const Mixture& m, const Model& model) {
+  return mse(m.sources, standardized(model.apply(m.mixtures)));
+}
+
+MethodOptions patient(bool whiten) {
+  MethodOptions options;
+  options.whiten = whiten;
+  options.passes = 5;
+  options.shuffle = true;
+  return options;
+}
+
 TEST(Methods, TheTableIsSound) {
   std::set<std::string_view> names;
   for (const Method& m : methods()) {
-    EXPECT_TRUE(names.insert(m.name).second);
+    EXPECT_FALSE(m.name.empty());
+    EXPECT_TRUE(names.insert(m.name).second) << m.name;
     EXPECT_EQ(&method_named(m.name), &m);
-    EXPECT_FALSE(m.reference.empty());
+    EXPECT_FALSE(m.reference.empty()) << m.name;
+    EXPECT_FALSE(m.sources.empty()) << m.name;
+    EXPECT_FALSE(m.cannot.empty()) << m.name;
+    EXPECT_EQ(m.make != nullptr, m.online) << m.name;
+    EXPECT_EQ(m.batch != nullptr, !m.online) << m.name;
+    ASSERT_FALSE(m.forms.empty()) << m.name;
+    std::set<std::string_view> forms;
+    for (const Form& f : m.forms) {
+      EXPECT_TRUE(forms.insert(f.name).second) << m.name << " " << f.name;
+      EXPECT_TRUE(f.eta > 0 || !is_rule(m)) << m.name << " " << f.name;
+    }
   }
-  EXPECT_THROW(method_named("magic"), std::invalid_argument);
+  EXPECT_TRUE(contains(refusal<std::invalid_argument>([] { method_named("magic"); }), "orica"));
 }
 
-TEST(Methods, EveryOneSeparatesWhatItCan) {
+TEST(Methods, EveryOneByKurtosisSeparatesWhatItCan) {
   const Mixture m = make_scenario(1, 20000, 1);
   for (const Method& method : methods()) {
+    if (!by_kurtosis(method)) continue;
     MethodOptions options;
     const Outcome out = method.run(m.mixtures, options);
     ASSERT_TRUE(out.ok) << out.failure;
@@ -36,7 +83,7 @@ TEST(Methods, EveryOneSeparatesWhatItCan) {
 TEST(Methods, ThePublishedNetworkSeparatesWithPatience) {
   const Mixture m = make_scenario(1, 20000, 1);
   MethodOptions options;
-  options.published = true;
+  options.form = "published";
   options.eta = 1e-3;
   options.tau = 0.5;
   options.passes = 10;
@@ -48,20 +95,19 @@ TEST(Methods, ThePublishedNetworkSeparatesWithPatience) {
 
 TEST(Methods, ANetworkThatIsNotThereYetSaysSo) {
   MethodOptions options;
-  options.published = true;  // 2e-5 and one pass are nothing
+  options.form = "published";  // 2e-5 and one pass are nothing
   const Outcome out = method_named("sm-ica").run(make_scenario(4, 5000, 4).mixtures, options);
   ASSERT_TRUE(out.ok);
-  bool warned = false;
-  for (const Warning& w : out.model.warnings) warned = warned || w.kind == Warning::Kind::not_converged;
-  EXPECT_TRUE(warned);
+  EXPECT_TRUE(warns(out.model, Warning::Kind::not_converged));
 }
 
-TEST(Methods, FewerComponentsFromEveryMethod) {
+TEST(Methods, FewerComponentsFromEveryMethodByKurtosis) {
   Random random(5);
   const Mixture m =
       mix(make_sources({Source::square, Source::sine, Source::laplace}, 20000, Timing::iid, random),
           Matrix<double>(Vector<double>({{10.0, 5.0, 0.01}}).asDiagonal()));
   for (const Method& method : methods()) {
+    if (!by_kurtosis(method)) continue;
     MethodOptions options;
     options.components = 2;
     const Outcome out = method.run(m.mixtures, options);
@@ -106,7 +152,7 @@ TEST(Methods, LiveOutputsAreThoseOfTheirTime) {
 
 TEST(Methods, DivergenceIsAnOutcomeWithAdvice) {
   MethodOptions options;
-  options.published = true;
+  options.form = "published";
   options.eta = 0.05;
   options.tau = 0.75;
   const Outcome out = method_named("sm-ica").run(make_scenario(4, 20000, 2).mixtures, options);
@@ -116,15 +162,201 @@ TEST(Methods, DivergenceIsAnOutcomeWithAdvice) {
 
 TEST(Methods, WhatAMethodCannotDoItRefuses) {
   const Matrix<double> X = make_scenario(4, 500, 3).mixtures;
+  const auto refuses = [&](const char* name, const char* option, auto&& set) {
+    MethodOptions o;
+    set(o);
+    const std::string why = refusal<NoSuchOption>([&] { method_named(name).run(X, o); });
+    EXPECT_TRUE(contains(why, option) && contains(why, name)) << name << " " << option << ": " << why;
+  };
+  refuses("fobi", "--passes", [](MethodOptions& o) { o.passes = 2; });
+  refuses("fobi", "--shuffle", [](MethodOptions& o) { o.shuffle = true; });
+  refuses("fobi", "--whiten", [](MethodOptions& o) { o.whiten = false; });
+  refuses("fobi", "--eta", [](MethodOptions& o) { o.eta = 0.1; });
+  refuses("sm-ica", "--eta in its form natural", [](MethodOptions& o) { o.eta = 0.1; });
+  refuses("sm-ica", "--tau in its form natural", [](MethodOptions& o) { o.tau = 0.1; });
+  refuses("sm-ica", "--weight", [](MethodOptions& o) { o.weight = Weight::log; });
+  refuses("easi", "--tau", [](MethodOptions& o) { o.tau = 0.1; });
+  refuses("easi", "--lambda", [](MethodOptions& o) { o.lambda = {1, 2, 3}; });
+}
+
+TEST(Methods, OnlyOricaTakesTheNumberOfSubGaussianSources) {
   MethodOptions options;
-  options.passes = 2;
-  EXPECT_THROW(method_named("fobi").run(X, options), std::invalid_argument);
+  options.sub_gaussian = 1;
+  for (const Method& m : methods()) {
+    const std::string why = refusal<NoSuchOption>([&] { m.checked(options); });
+    EXPECT_EQ(contains(why, "--sub-gaussian"), m.name != "orica") << m.name << ": " << why;
+  }
+}
+
+TEST(Methods, AFormThatIsNotThereIsAnsweredWithThoseThatAre) {
+  MethodOptions options;
+  options.form = "magic";
+  for (const Method& m : methods()) {
+    const std::string why = refusal<NoSuchOption>([&] { m.checked(options); });
+    EXPECT_TRUE(contains(why, "'magic'")) << m.name << ": " << why;
+    for (const Form& f : m.forms) EXPECT_TRUE(contains(why, f.name)) << m.name << ": " << why;
+  }
+}
+
+TEST(Methods, WhatIsLeftToTheMethodIsFilledIn) {
+  MethodOptions o = method_named("easi").checked({});
+  EXPECT_EQ(o.form, "cubic");
+  EXPECT_EQ(o.eta, method_named("easi").forms[0].eta);
+  EXPECT_FALSE(o.tau);
+  MethodOptions asked;
+  asked.form = "tanh";
+  asked.eta = 0.25;
+  o = method_named("easi").checked(asked);
+  EXPECT_EQ(o.form, "tanh");
+  EXPECT_EQ(o.eta, 0.25);
+  o = method_named("psp").checked({});
+  EXPECT_EQ(o.eta, 1e-3);
+  EXPECT_EQ(o.tau, 1);
+  o = method_named("sm-ica").checked({});
+  EXPECT_EQ(o.form, "natural");
+  EXPECT_FALSE(o.eta || o.tau);
+  asked = {};
+  asked.form = "published";
+  o = method_named("sm-ica").checked(asked);
+  EXPECT_EQ(o.eta, 2e-5);
+  EXPECT_EQ(o.tau, 1.5);
+}
+
+TEST(Rules, EveryOneGivesAModelOrSaysWhyNot) {
+  const Matrix<double> X = make_scenario(2, 3000, 1).mixtures;
+  for (const Method& m : methods()) {
+    if (!is_rule(m)) continue;
+    for (const Form& form : m.forms) {
+      MethodOptions options;
+      options.form = form.name;
+      options.whiten = true;
+      const Outcome out = m.run(X, options);
+      ASSERT_EQ(out.ok, out.failure.empty()) << m.name;
+      if (!out.ok) continue;
+      EXPECT_NO_THROW(out.model.validate()) << m.name;
+      EXPECT_EQ(out.model.method, m.name);
+      EXPECT_EQ(out.model.components(), 3) << m.name;
+      EXPECT_EQ(out.model.options.at("whiten"), "yes") << m.name;
+      EXPECT_TRUE(out.model.options.contains("eta")) << m.name;
+    }
+  }
+}
+
+TEST(Rules, OneThatNeedsWhiteInputSaysSo) {
+  const Mixture m = make_scenario(2, 20000, 1);
+  const Method& rule = method_named("nonlinear-oja");
+  const std::string why = refusal<std::invalid_argument>([&] { rule.run(m.mixtures, {}); });
+  EXPECT_TRUE(contains(why, "white input") && contains(why, "--whiten yes")) << why;
+
+  const Outcome whitened = rule.run(m.mixtures, patient(true));
+  ASSERT_TRUE(whitened.ok) << whitened.failure;
+  EXPECT_LT(scaled_mse(m, whitened.model), 0.05);
+  EXPECT_FALSE(warns(whitened.model, Warning::Kind::not_converged));
+
+  const Outcome coloured = rule.run(m.mixtures, patient(false));  // asked for, so done
+  ASSERT_TRUE(coloured.ok) << coloured.failure;
+  EXPECT_GT(scaled_mse(m, coloured.model), 0.05);
+  EXPECT_TRUE(warns(coloured.model, Warning::Kind::not_converged));
+
+  const Mixture white = make_scenario(1, 20000, 1);  // needs no asking
+  EXPECT_TRUE(rule.run(white.mixtures, {}).ok);
+}
+
+TEST(Rules, OneWithAsManyOutputsAsInputsNeedsWhiteningToGiveFewer) {
+  Random random(5);
+  const Mixture m =
+      mix(make_sources({Source::square, Source::sine, Source::laplace}, 20000, Timing::iid, random),
+          Matrix<double>(Vector<double>({{10.0, 5.0, 0.01}}).asDiagonal()));
+  MethodOptions options;
+  options.components = 2;
+  const std::string why =
+      refusal<std::invalid_argument>([&] { method_named("easi").run(m.mixtures, options); });
+  EXPECT_TRUE(contains(why, "2 components out of 3 channels") && contains(why, "--whiten yes")) << why;
+
+  options = patient(true);
+  options.components = 2;
+  options.live = true;
+  const Outcome out = method_named("easi").run(m.mixtures, options);
+  ASSERT_TRUE(out.ok) << out.failure;
+  EXPECT_EQ(out.model.components(), 2);
+  EXPECT_NO_THROW(out.model.validate());
+  EXPECT_LT(mse(m.sources.topRows(2), standardized(out.model.apply(m.mixtures))), 0.05);
+  EXPECT_EQ(out.live.rows(), 2);
+  EXPECT_LT(mse(m.sources.topRows(2), standardized(out.live)), 0.05);
+
   options = {};
-  options.eta = 0.1;
-  EXPECT_THROW(method_named("fobi").run(X, options), std::invalid_argument);
-  options = {};
-  options.weight = Weight::log;
-  EXPECT_THROW(method_named("sm-ica").run(X, options), std::invalid_argument);
+  options.components = 2;
+  EXPECT_EQ(method_named("oja-subspace").run(m.mixtures, options).model.components(), 2);
+}
+
+// Three sources in five channels, two of them sums of others.
+TEST(Rules, DependentChannelsAreReducedByWhitening) {
+  const Mixture m = make_scenario(2, 20000, 4);
+  Matrix<double> X(5, m.mixtures.cols());
+  X.topRows(3) = m.mixtures;
+  X.row(3) = m.mixtures.row(0) - m.mixtures.row(1);
+  X.row(4) = 2 * m.mixtures.row(2);
+  const std::string why = refusal<std::invalid_argument>([&] { method_named("easi").run(X, {}); });
+  EXPECT_TRUE(contains(why, "3 components out of 5 channels") && contains(why, "--whiten yes")) << why;
+  for (const char* name : {"easi", "nonlinear-oja", "orica"}) {
+    const Outcome out = method_named(name).run(X, patient(true));
+    ASSERT_TRUE(out.ok) << out.failure;
+    EXPECT_EQ(out.model.components(), 3) << name;
+    EXPECT_TRUE(warns(out.model, Warning::Kind::reduced_rank)) << name;
+    EXPECT_LT(mse(m.sources, standardized(out.model.apply(X))), 0.05) << name;
+  }
+}
+
+TEST(Rules, OneThatHasNotConvergedSaysSo) {
+  const Mixture sub = make_scenario(2, 20000, 1);
+  const Mixture both = make_scenario(4, 20000, 1);
+  const Outcome done = method_named("easi").run(sub.mixtures, patient(false));
+  EXPECT_LT(scaled_mse(sub, done.model), 0.05);
+  EXPECT_FALSE(warns(done.model, Warning::Kind::not_converged));
+  const Outcome unable = method_named("easi").run(both.mixtures, patient(false));
+  EXPECT_GT(scaled_mse(both, unable.model), 0.05);
+  EXPECT_TRUE(warns(unable.model, Warning::Kind::not_converged));
+  MethodOptions hasty;
+  hasty.eta = 1e-7;
+  EXPECT_TRUE(warns(method_named("easi").run(sub.mixtures, hasty).model, Warning::Kind::not_converged));
+  for (const Warning& w : unable.model.warnings) {
+    if (w.kind != Warning::Kind::not_converged) continue;
+    ASSERT_EQ(w.components.size(), 2U);
+    EXPECT_NE(w.components[0], w.components[1]);
+    EXPECT_TRUE(contains(w.text, "--passes")) << w.text;
+  }
+}
+
+// BCM neurons that have found the same feature: no model can be made of that.
+TEST(Rules, OutputsThatDependOnEachOtherAreNoModel) {
+  int failed = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Random random(seed);
+    const Matrix<double> S =
+        Matrix<double>::NullaryExpr(4, 20000, [&] { return -portable_log(1 - random.uniform()); });
+    MethodOptions options = patient(true);
+    options.seed = seed;
+    const Outcome out = method_named("bcm").run(random.orthogonal(4) * S, options);
+    if (out.ok) continue;
+    ++failed;
+    EXPECT_TRUE(contains(out.failure, "bcm has come to outputs that depend on each other")) << out.failure;
+  }
+  EXPECT_GE(failed, 1);
+}
+
+TEST(Rules, DivergenceIsAnOutcomeWithAdvice) {
+  const Matrix<double> X = make_scenario(4, 5000, 2).mixtures;
+  for (const bool whiten : {false, true}) {
+    MethodOptions options;
+    options.eta = 1;
+    if (whiten) options.whiten = true;
+    const Outcome out = method_named("easi").run(X, options);
+    EXPECT_FALSE(out.ok);
+    EXPECT_TRUE(contains(out.failure, "easi diverged at frame ")) << out.failure;
+    EXPECT_TRUE(contains(out.failure, "smaller --eta")) << out.failure;
+    EXPECT_EQ(contains(out.failure, "--whiten yes"), !whiten) << out.failure;
+    EXPECT_FALSE(contains(out.failure, "--form natural")) << out.failure;
+  }
 }
 
 }  // namespace

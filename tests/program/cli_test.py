@@ -65,7 +65,11 @@ class Program(unittest.TestCase):
     def test_methods(self):
         table = self.ok("methods").stdout
         listed = json.loads(self.ok("methods", "--json").stdout)
-        self.assertEqual({m["name"] for m in listed}, {"fobi", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi"})
+        names = {m["name"] for m in listed}
+        self.assertLessEqual({"fobi", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi", "nonlinear-oja",
+                              "infomax", "amari", "eghr", "bcm", "oja-subspace", "psp", "bio-nica", "orica"}, names)
+        self.assertEqual({m["name"] for m in listed if m["local"]}, {"sm-ica", "hj", "eghr", "bcm", "psp", "bio-nica"})
+        self.assertEqual({m["name"] for m in listed if m["needs_whitening"]}, {"nonlinear-oja", "eghr", "bcm"})
         for m in listed:
             self.assertIn(m["name"], table)
 
@@ -116,6 +120,32 @@ class Program(unittest.TestCase):
         score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
                                    "--json").stdout)
         self.assertLess(score["mse"], 0.05)
+
+    def test_rules(self):
+        data = self.dir / "data"
+        self.ok("generate", "--sources", "sine,laplace,uniform", "--samples", 50000, "-o", data)
+        mixtures = data / "mixtures.npy"
+
+        def mse(*args):
+            self.ok("separate", mixtures, "-o", self.dir / "out", *args)
+            return json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
+                                      "--json").stdout)["mse"]
+        self.assertLess(mse("--method", "orica"), 0.02)
+        self.assertLess(mse("--method", "orica", "--sub-gaussian", 2), 0.02)
+        self.assertLess(mse("--method", "infomax"), 0.05)
+        result = self.ok("separate", mixtures, "--method", "easi", "-o", self.dir / "out")
+        self.assertIn("warning: components", result.stderr)  # cubic: not for these
+        self.assertIn("still hold about", result.stderr)
+        self.refused("needs white input", "separate", mixtures, "--method", "nonlinear-oja", "-o", self.dir / "new")
+        self.ok("separate", mixtures, "--method", "nonlinear-oja", "--whiten", "yes", "-o", self.dir / "out")
+        self.refused("no form 'magic'; it has cubic", "separate", mixtures, "--method", "easi", "--form", "magic", "-o",
+                     self.dir / "new", code=2)
+        self.refused("no option --sub-gaussian", "separate", mixtures, "--method", "easi", "--sub-gaussian", 1, "-o",
+                     self.dir / "new", code=2)
+        self.refused("no option --whiten", "separate", mixtures, "--whiten", "yes", "-o", self.dir / "new", code=2)
+        self.refused("give --whiten yes", "separate", mixtures, "--method", "amari", "--components", 2, "-o",
+                     self.dir / "new")
+        self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10, "-o", self.dir / "new")
 
     def test_divergence_is_reported(self):
         self.ok("generate", "--scenario", 3, "--samples", 50000, "-o", self.dir / "data")

@@ -56,12 +56,12 @@ class Orica final : public Rule {
  private:
   void whiten(double lambda) {
     vP_.noalias() = P_.transpose() * v_;
-    P_.noalias() -= v_ / ((1 - lambda) / lambda + v_.squaredNorm()) * vP_.transpose();
-    P_ /= 1 - lambda;
+    vP_ /= (1 - lambda) / lambda + v_.squaredNorm();
+    P_ = (P_ - v_.lazyProduct(vP_.transpose())) * (1 / (1 - lambda));
   }
 
   void separate(const Vector<double>& y, double lambda) {
-    u_ = y.array().tanh();
+    u_ = 1 - 2 / ((2 * y.array()).exp() + 1);  // tanh y; Eigen's exp is the faster
     if (!known_) find_signs(y, lambda);
     u_.array() *= -2 * k_.array();                  // f
     u_ *= lambda / (1 + lambda * (u_.dot(y) - 1));  // u
@@ -73,7 +73,7 @@ class Orica final : public Rule {
     p_ = y / length;
     q_ = u_ - a / length * p_;
     const double rest = q_.norm();
-    if (rest <= 1e-12 * u_.norm()) return;
+    if (!(rest > 1e-12 * u_.norm())) return;
     q_ /= rest;
     const double b = length * rest;
     const double r = std::hypot(b, 2 - a);

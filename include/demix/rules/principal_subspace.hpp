@@ -4,6 +4,7 @@
 #include <Eigen/LU>
 
 #include <array>
+#include <limits>
 
 #include "demix/rule.hpp"
 
@@ -30,13 +31,14 @@ class PrincipalSubspace final : public LocalRule<PrincipalSubspace> {
     llt_.compute(M);
     y.noalias() = W * x;
     llt_.solveInPlace(y);
+    // Too high a rate, and M is no longer positive definite: there is no y to come to rest at.
+    if (llt_.info() != Eigen::Success) y.setConstant(std::numeric_limits<double>::quiet_NaN());
   }
 
   double feedforward(const Synapse& s) const { return eta_ * (s.post * s.pre - s.weight); }
   double lateral(const Synapse& s) const { return eta_ / tau_ * (s.post * s.pre - s.weight); }
 
-  // Of any M: at too high a rate it ceases to be positive definite, and y is no number any more.
-  Matrix<double> unmixing() const override { return M.partialPivLu().solve(W); }
+  Matrix<double> unmixing() const override { return M.inverse() * W; }
 
  private:
   double eta_, tau_;
