@@ -116,15 +116,18 @@ report::HeatMap figure(const std::vector<Cell>& cells, std::size_t columns, cons
   if (cells[0].tau == 0) f.y_label = "";
   f.values.resize(static_cast<Index>(f.y.size()), static_cast<Index>(columns));
   const Cell& winner = best(cells);
-  for (std::size_t k = 0; k < cells.size(); ++k) {
-    const auto row = static_cast<Index>(k / columns);
-    const auto column = static_cast<Index>(k % columns);
-    f.values(row, column) = std::isfinite(cells[k].mse) ? std::max(cells[k].mse, 1e-300)
-                                                        : std::numeric_limits<double>::quiet_NaN();
-    f.texts.push_back(fmt::format("{}\n{}/{}", scientific(cells[k].mse), cells[k].separated, cells[k].runs));
-    if (&cells[k] == &winner) {
-      f.best_row = row;
-      f.best_column = column;
+  for (std::size_t row = 0, k = 0; row < f.y.size(); ++row) {
+    for (std::size_t column = 0; column < columns; ++column, ++k) {
+      const Cell& c = cells[k];
+      const auto r = static_cast<Index>(row);
+      const auto col = static_cast<Index>(column);
+      f.values(r, col) =
+          std::isfinite(c.mse) ? std::max(c.mse, 1e-300) : std::numeric_limits<double>::quiet_NaN();
+      f.texts.push_back(fmt::format("{}\n{}/{}", scientific(c.mse), c.separated, c.runs));
+      if (&c == &winner) {
+        f.best_row = r;
+        f.best_column = col;
+      }
     }
   }
   return f;

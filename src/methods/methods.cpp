@@ -45,7 +45,7 @@ constexpr std::string_view distinct = "any, of distinct kurtosis";
 constexpr auto sources = Finds::sources;
 constexpr unsigned by_kurtosis = Method::fobi_optimum;
 
-const std::array<Method, 16> table{{
+const auto table = std::to_array<Method>({
     {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
      one_form, 0, false, Method::takes_weight | by_kurtosis, run_fobi, nullptr},
     {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
@@ -84,7 +84,7 @@ const std::array<Method, 16> table{{
                                    "separate sources", "Pehlevan, Hu, Chklovskii 2015"),
     rule<rules::Bcm>("bcm", Input::white, Finds::features, "none: skewed features, redundantly",
                      "separate sources", "Bienenstock, Cooper, Munro 1982"),
-}};
+});
 
 void refuse(bool given, std::string_view option, std::string_view method) {
   if (given) {

@@ -117,14 +117,17 @@ void warn_if_still_mixed(Model& model, const Frames<double>& X) {
   for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
   const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
   const Matrix<double> second = (Y * Y.transpose()) / n;
+  const double noise = 4 * std::sqrt(15 / n);  // of cross-cumulants: four deviations, E[y^6] = 15 or so
   for (Index i = 0; i < Y.rows(); ++i) {
     for (Index j = i + 1; j < Y.rows(); ++j) {
       const double ki = third(i, i) - 3;
       const double kj = third(j, j) - 3;
       const double iiij = third(i, j) - 3 * second(i, j);
       const double ijjj = third(j, i) - 3 * second(i, j);
-      const double theta = (-ki * iiij + kj * ijjj) / (ki * ki + kj * kj);
-      const double mixed = std::max(std::abs(theta), std::abs(second(i, j)));
+      const double weight = std::hypot(ki, kj);
+      const double turn = weight > 0 ? std::abs(-ki * iiij + kj * ijjj) / weight : 0;  // theta weight
+      const double theta = turn > noise ? turn / weight : 0;
+      const double mixed = std::max(theta, std::abs(second(i, j)));
       if (mixed < 0.15) continue;
       warn_not_converged(model,
                          "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +

@@ -209,6 +209,8 @@ TEST(Methods, WhatIsLeftToTheMethodIsFilledIn) {
   o = method_named("easi").checked(asked);
   EXPECT_EQ(o.form, "tanh");
   EXPECT_EQ(o.eta, 0.25);
+  asked.eta.reset();
+  EXPECT_EQ(method_named("easi").checked(asked).eta, method_named("easi").form_named("tanh").eta);
   o = method_named("psp").checked({});
   EXPECT_EQ(o.eta, 1e-3);
   EXPECT_EQ(o.tau, 1);

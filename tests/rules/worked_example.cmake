@@ -36,7 +36,7 @@ endmacro()
 
 code_block("include/demix/rules/sanger.hpp" header)
 code_block("src/methods/methods.cpp, at the top" include_line)
-code_block("src/methods/methods.cpp, in the table, whose size grows by one" row)
+code_block("src/methods/methods.cpp, in the table" row)
 code_block("tests/rules/sanger_test.cpp" test)
 code_block("a local rule, in place of learn()" local_lines)
 string(REGEX MATCHALL "```cpp" blocks "${page_text}")
