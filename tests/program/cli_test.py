@@ -1,45 +1,15 @@
 #!/usr/bin/python3
 """The program as a person uses it: every command, and what it says when the input is bad."""
 import json
-import os
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
 import numpy as np
 
-DEMIX = os.environ["DEMIX"]
+from program import DEMIX, Program, run
 
 
-def run(*args, **kwargs):
-    return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=120, **kwargs)
-
-
-class Program(unittest.TestCase):
-    def setUp(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.dir = Path(self._folder.name)
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def ok(self, *args):
-        result = run(*args)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result
-
-    def refused(self, part, *args, code=1):
-        """One clear line on stderr, nothing on stdout, the right exit code, no file left behind."""
-        before = sorted(p.name for p in self.dir.rglob("*"))
-        result = run(*args)
-        self.assertEqual(result.returncode, code, (args, result.stderr))
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertTrue(result.stderr.startswith("demix: "), result.stderr)
-        self.assertIn(part, result.stderr)
-        self.assertEqual(result.stdout, "")
-        self.assertEqual(before, sorted(p.name for p in self.dir.rglob("*")))
-
+class Cli(Program):
     def save(self, name, array):
         np.save(self.dir / name, array)
         return self.dir / name

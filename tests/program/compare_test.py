@@ -2,43 +2,17 @@
 """demix compare and demix tune as a person uses them."""
 import csv
 import json
-import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import numpy as np
 
-DEMIX = os.environ["DEMIX"]
+from program import DEMIX, Program
 
 
-def run(*args):
-    return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=300)
-
-
-class Experiments(unittest.TestCase):
-    def setUp(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.dir = Path(self._folder.name)
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def ok(self, *args):
-        result = run(*args)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result
-
-    def refused(self, part, *args, code):
-        result = run(*args)
-        self.assertEqual(result.returncode, code, (args, result.stderr))
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertIn(part, result.stderr)
-        self.assertEqual(result.stdout, "")
-
+class Experiments(Program):
     def test_compare_writes_every_run(self):
         out = self.dir / "cmp"
         text = self.ok("compare", "--scenario", "1,3", "--methods", "easi@1e-3,stream", "--seeds", 3, "--samples", 20000,

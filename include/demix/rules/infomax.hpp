@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "demix/rule.hpp"
+#include "demix/source_signs.hpp"
 
 /// Infomax (Bell and Sejnowski, Neural Computation 7, 1995), and extended (Lee, Girolami, Sejnowski, Neural
 /// Computation 11, 1999).
@@ -15,9 +16,9 @@
 /// phi(y) = 2 / (1 + e^-y) - 1 ("logistic") or 2 tanh y ("tanh") for super-Gaussian, y^3 ("cubic") for sub-
 /// Gaussian sources; "extended", for both:
 ///
-///   W <- W + eta (I - K tanh(y) y^T - y y^T) W,   k_i = sign(E[sech^2 y_i] E[y_i^2] - E[y_i tanh y_i])
+///   W <- W + eta (I - K tanh(y) y^T - y y^T) W,   K the signs of SourceSigns
 ///
-/// with expectations over the last 1000 frames or so.
+/// over the last 1000 frames or so.
 namespace demix::rules {
 
 class Infomax final : public Rule {
@@ -34,9 +35,7 @@ class Infomax final : public Rule {
         eta_(options.eta),
         phi_(outputs),
         yW_(inputs),
-        sech2_(Vector<double>::Ones(outputs)),
-        power_(sech2_),
-        slope_(sech2_),
+        signs_(outputs),
         lu_(outputs) {}
 
   void learn(const Vector<double>& x, const Vector<double>& y) override {
@@ -58,12 +57,8 @@ class Infomax final : public Rule {
   void learn_extended(const Vector<double>& y) {
     constexpr double rate = 1e-3;
     phi_ = y.array().tanh();
-    sech2_.array() += rate * (1 - phi_.array().square() - sech2_.array());
-    power_.array() += rate * (y.array().square() - power_.array());
-    slope_.array() += rate * (y.array() * phi_.array() - slope_.array());
-    for (Index i = 0; i < y.size(); ++i) {  // K tanh(y) + y
-      phi_(i) = y(i) + (sech2_(i) * power_(i) >= slope_(i) ? phi_(i) : -phi_(i));
-    }
+    signs_.update(y, phi_, rate);
+    phi_ = y.array() + signs_.k.array() * phi_.array();  // K tanh(y) + y
     yW_.noalias() = W.transpose() * y;
     W *= 1 + eta_;
     W.noalias() -= eta_ * phi_ * yW_.transpose();
@@ -72,8 +67,8 @@ class Infomax final : public Rule {
   enum class Phi { extended, logistic, tanh, cubic } form_;
   double eta_;
   Matrix<double> inverse_;
-  Vector<double> phi_, yW_;               // phi(y), W^T y
-  Vector<double> sech2_, power_, slope_;  // E[sech^2 y], E[y^2], E[y tanh y]
+  Vector<double> phi_, yW_;  // phi(y), W^T y
+  SourceSigns signs_;
   Eigen::PartialPivLU<Matrix<double>> lu_;
 };
 

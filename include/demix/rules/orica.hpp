@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "demix/rule.hpp"
+#include "demix/source_signs.hpp"
 
 /// ORICA, online recursive ICA (Hsu, Mullen, Jung, Cauwenberghs, IEEE Trans. NSRE 24, 2016), one frame at a
 /// time; at frame n, lambda = .995 / n^.6, but at most 1/2.
@@ -19,7 +20,7 @@
 /// would mirror W; this turns it.)
 ///
 /// k_i = 1 for super- and -1 for sub-Gaussian outputs. With `sub_gaussian` given, that many, the last ones,
-/// are; else k_i = sign(E[sech^2 y_i] E[y_i^2] - E[y_i tanh y_i]), forgetting with lambda.
+/// are; else SourceSigns tells, forgetting with lambda.
 namespace demix::rules {
 
 class Orica final : public Rule {
@@ -33,11 +34,8 @@ class Orica final : public Rule {
         P_(Matrix<double>::Identity(inputs, inputs)),
         v_(inputs),
         vP_(inputs),
-        k_(Vector<double>::Ones(outputs)),
-        sech2_(k_),
-        power_(k_),
-        slope_(k_) {
-    if (known_) k_.tail(std::min(*options.sub_gaussian, outputs)).setConstant(-1);
+        signs_(outputs) {
+    if (known_) signs_.k.tail(std::min(*options.sub_gaussian, outputs)).setConstant(-1);
   }
 
   void respond(const Vector<double>& x, Vector<double>& y) override {
@@ -62,8 +60,8 @@ class Orica final : public Rule {
 
   void separate(const Vector<double>& y, double lambda) {
     u_ = 1 - 2 / ((2 * y.array()).exp() + 1);  // tanh y; Eigen's exp is the faster
-    if (!known_) find_signs(y, lambda);
-    u_.array() *= -2 * k_.array();                  // f
+    if (!known_) signs_.update(y, u_, lambda);
+    u_.array() *= -2 * signs_.k.array();            // f
     u_ *= lambda / (1 + lambda * (u_.dot(y) - 1));  // u
 
     // The plane's axes: p along y, q along the rest of u. In them I - y u^T is (1 - a, -b; 0, 1).
@@ -85,18 +83,11 @@ class Orica final : public Rule {
     W.noalias() += q_ * (sine * pW_ + (cosine - 1) * qW_).transpose();
   }
 
-  void find_signs(const Vector<double>& y, double lambda) {
-    sech2_.array() += lambda * (1 - u_.array().square() - sech2_.array());
-    power_.array() += lambda * (y.array().square() - power_.array());
-    slope_.array() += lambda * (y.array() * u_.array() - slope_.array());
-    for (Index i = 0; i < y.size(); ++i) k_(i) = sech2_(i) * power_(i) >= slope_(i) ? 1 : -1;
-  }
-
   double eta_;
   bool known_;
   Matrix<double> P_;
   Vector<double> v_, vP_, u_, p_, q_, pW_, qW_;
-  Vector<double> k_, sech2_, power_, slope_;  // E[sech^2 y], E[y^2], E[y tanh y]
+  SourceSigns signs_;
   std::int64_t frames_ = 0;
 };
 
