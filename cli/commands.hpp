@@ -5,9 +5,12 @@
 /// One file per subcommand. Each adds itself to the program; its work runs when the command line names it.
 namespace demix::cli {
 
+void add_apply(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_demo(CLI::App& app);
+void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
+void add_info(CLI::App& app);
 void add_methods(CLI::App& app);
 void add_score(CLI::App& app);
 void add_separate(CLI::App& app);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "commands.hpp"
 #include "console.hpp"
@@ -30,6 +31,8 @@ struct Result {
 };
 
 using Measure = std::vector<double> Run::*;
+
+constexpr std::size_t most_curves = 14;
 
 std::string runs_csv(const std::vector<Result>& results, const std::vector<Contender>& contenders) {
   std::string out = "problem,method,seed,frames,mse,running_mse,diverged_at\n";
@@ -56,13 +59,15 @@ nlohmann::ordered_json numbers(const std::vector<double>& values) {
 }
 
 nlohmann::ordered_json as_json(const std::vector<Result>& results, const std::vector<Contender>& contenders,
-                               const ProblemOptions& o, bool every_run) {
-  nlohmann::ordered_json all = {
-      {"seeds", o.runs.seeds}, {"seed", o.runs.seed}, {"separated_below", separated_mse}};
+                               const ProblemOptions& o, Measure measure, bool every_run) {
+  nlohmann::ordered_json all = {{"measure", measure == &Run::mse ? "now" : "running"},
+                                {"seeds", o.runs.seeds},
+                                {"seed", o.runs.seed},
+                                {"separated_below", separated_mse}};
   for (const Result& r : results) {
     nlohmann::ordered_json problem = {{"problem", r.problem.name}, {"frames", r.comparison.frames}};
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      const Summary s = summarise(r.comparison, static_cast<Index>(c));
+      const Summary s = summarise(r.comparison, static_cast<Index>(c), measure);
       problem["methods"].push_back(
           {{"method", contenders[c].label},
            {"runs", s.runs},
@@ -85,7 +90,7 @@ nlohmann::ordered_json as_json(const std::vector<Result>& results, const std::ve
   return all;
 }
 
-// The first of the measured frames at which the median run has separated.
+// From which of the measured frames on the median run has separated.
 std::string frames_needed(const Comparison& c, const Summary& s) {
   std::size_t k = s.median.size();
   while (k > 0 && s.median[k - 1] < separated_mse) --k;
@@ -117,9 +122,9 @@ std::vector<double> finite_or_gap(std::vector<double> values) {
 report::ConvergenceFigure figure(const std::vector<Result>& results, const std::vector<Contender>& contenders,
                                  const Options& o, Measure measure) {
   report::ConvergenceFigure f;
-  f.title = fmt::format("{} over {} draws: median and quartiles",
+  f.title = fmt::format("{} over {} draw{}: median and quartiles",
                         measure == &Run::mse ? "Error of the demixing matrix" : "Error of the outputs so far",
-                        o.problem.runs.seeds);
+                        o.problem.runs.seeds, o.problem.runs.seeds == 1 ? "" : "s");
   f.threshold = separated_mse;
   for (const Result& r : results) {
     report::ConvergenceFigure::Panel panel{r.problem.name, {}, {}};
@@ -134,12 +139,25 @@ report::ConvergenceFigure figure(const std::vector<Result>& results, const std::
   return f;
 }
 
+void require_different(const std::vector<Contender>& contenders, bool drawn) {
+  std::set<std::string> labels;
+  for (const Contender& c : contenders) {
+    if (!labels.insert(c.label).second) throw CLI::ValidationError("--methods", c.label + " is given twice");
+  }
+  if (drawn && labels.size() > most_curves) {
+    throw CLI::ValidationError("--methods",
+                               fmt::format("a picture can show {}; give fewer, or no -o", most_curves));
+  }
+}
+
 void run(Options& o) {
   std::vector<Contender> contenders;
   for (const std::string& m : o.methods) contenders.push_back(contender("--methods", m));
   if (contenders.empty()) contenders = paper_contenders();
+  require_different(contenders, !o.folder.empty());
   if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
   const std::vector<Problem> all = problems(o.problem);
+  for (const Problem& problem : all) require_suitable(problem, contenders);
   if (!o.folder.empty()) make_folder(o.folder);
 
   std::vector<Result> results;
@@ -155,7 +173,7 @@ void run(Options& o) {
   }
   const Measure measure = o.measure == "now" ? &Run::mse : &Run::running;
   if (o.json) {
-    fmt::print("{}\n", as_json(results, contenders, o.problem, false).dump(1));
+    fmt::print("{}\n", as_json(results, contenders, o.problem, measure, false).dump(1));
   } else {
     print_table(results, contenders, measure);
   }
@@ -163,10 +181,14 @@ void run(Options& o) {
   const std::filesystem::path folder = o.folder;
   io::write_files(
       {{folder / "runs.csv", runs_csv(results, contenders)},
-       {folder / "comparison.json", as_json(results, contenders, o.problem, true).dump(1) + "\n"}});
+       {folder / "comparison.json", as_json(results, contenders, o.problem, measure, true).dump(1) + "\n"}});
   std::vector<std::filesystem::path> files{folder / "runs.csv", folder / "comparison.json"};
-  for (const auto& picture : report::draw(figure(results, contenders, o, measure), folder / "comparison")) {
-    files.push_back(picture);
+  try {
+    for (const auto& picture : report::draw(figure(results, contenders, o, measure), folder / "comparison")) {
+      files.push_back(picture);
+    }
+  } catch (const std::exception& e) {  // the numbers are what took long
+    fmt::print(stderr, "warning: no picture: {}\n", e.what());
   }
   for (const auto& file : files) fmt::print(o.json ? stderr : stdout, "{}\n", file.string());
 }
@@ -189,11 +211,12 @@ void add_compare(CLI::App& app) {
          "scaled to variance 1; or running, the paper's: of the outputs as they came, from the first on")
       ->check(CLI::IsMember({"now", "running"}))
       ->capture_default_str();
-  sub->add_option("-o,--output", o->folder, "Folder for the picture, runs.csv and comparison.json");
+  sub->add_option("-o,--output", o->folder, "Folder for the picture, runs.csv and comparison.json")
+      ->check(named());
   sub->add_flag("--json", o->json, "Report as JSON");
   sub->footer(
       "Without --scenario, --sources or --data: the four scenarios. A run has separated when its error ends "
-      "below 0.05.");
+      "below 0.05, by the measure now.");
   sub->callback([o] { run(*o); });
 }
 

@@ -37,6 +37,13 @@ CLI::Validator positive() {
           "POSITIVE"};
 }
 
+CLI::Validator named() {
+  return {[](std::string& word) {
+            return word.empty() ? std::string("expected a name, got none") : std::string();
+          },
+          "NAME"};
+}
+
 void make_folder(const std::filesystem::path& folder) {
   if (folder.empty()) throw Failure("the output folder has no name");
   std::error_code error;
@@ -52,24 +59,44 @@ void make_folder(const std::filesystem::path& folder) {
     throw Failure(fmt::format("{}: cannot write to this folder", folder.string()));
 }
 
+namespace {
+
+// Warnings about pairs of components come in crowds: one line for all of a kind.
+struct Pairs {
+  std::set<Index> components;
+  std::size_t count = 0;
+
+  void add(const Warning& w) {
+    components.insert(w.components.begin(), w.components.end());
+    ++count;
+  }
+  std::string text() const {
+    std::string list;
+    for (const Index k : components) list += fmt::format(" {}", k + 1);
+    return fmt::format("components{} ({} pair{})", list, count, count == 1 ? "" : "s");
+  }
+};
+
+}  // namespace
+
 void print_warnings(const Model& model) {
-  std::set<Index> close;
-  std::size_t pairs = 0;
+  Pairs close;
+  Pairs mixed;
   for (const Warning& w : model.warnings) {
     if (w.kind == Warning::Kind::close_kurtosis) {
-      close.insert(w.components.begin(), w.components.end());
-      ++pairs;
+      close.add(w);
+    } else if (w.kind == Warning::Kind::not_converged && w.components.size() == 2) {
+      mixed.add(w);
+      if (mixed.count == 1) fmt::print(stderr, "warning: {}\n", w.text);
     } else {
       fmt::print(stderr, "warning: {}\n", w.text);
     }
   }
-  if (pairs == 0) return;
-  std::string list;
-  for (const Index k : close) list += fmt::format(" {}", k + 1);
+  if (mixed.count > 1) fmt::print(stderr, "warning: the same holds for others: {}\n", mixed.text());
+  if (close.count == 0) return;
   fmt::print(stderr,
-             "warning: kurtoses too close for the {} frames given: components{} may still be mixed among "
-             "themselves ({} pair{})\n",
-             model.samples, list, pairs, pairs == 1 ? "" : "s");
+             "warning: kurtoses too close for the {} frames given: {} may still be mixed among themselves\n",
+             model.samples, close.text());
 }
 
 }  // namespace demix::cli

@@ -38,6 +38,9 @@ class Progress {
 /// Checks an option: a positive, finite number.
 CLI::Validator positive();
 
+/// Checks an option: a name that is not empty.
+CLI::Validator named();
+
 /// Makes the folder (and its parents); fails if something else has that name or it cannot be written to.
 void make_folder(const std::filesystem::path& folder);
 

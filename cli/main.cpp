@@ -23,6 +23,9 @@ int main(int argc, char** argv) {
   app.footer("demix COMMAND --help tells more. Start with: demix demo");
   demix::cli::add_demo(app);
   demix::cli::add_separate(app);
+  demix::cli::add_fit(app);
+  demix::cli::add_apply(app);
+  demix::cli::add_info(app);
   demix::cli::add_stream(app);
   demix::cli::add_score(app);
   demix::cli::add_compare(app);

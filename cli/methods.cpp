@@ -12,11 +12,32 @@ namespace {
 
 std::string form_names(const Method& m) {
   std::string all;
-  for (const Form& f : m.forms) all += (all.empty() ? "" : ", ") + std::string(f.name);
+  for (const Form& f : m.forms) {
+    all += (all.empty() ? "" : ", ") + std::string(f.name);
+    if (f.eta > 0) all += fmt::format(" ({:g})", f.eta);
+  }
+  if (m.tau > 0) all += fmt::format("; tau {:g}", m.tau);
   return all;
 }
 
-void run(bool json) {
+// docs/methods.md is this.
+void print_markdown() {
+  fmt::print(
+      "# Methods\n\nMade by `demix methods --markdown`. The learning rules are compared in "
+      "[rules.md](rules.md).\n\n");
+  fmt::print(
+      "| method | mode | local | input | finds | separates sources | cannot | forms (learning rate) | "
+      "reference |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|---|\n");
+  for (const Method& m : methods()) {
+    fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", m.name, m.online ? "online" : "batch",
+               m.local ? "yes" : "no", input_name(m.input), finds_name(m.finds), m.sources, m.cannot,
+               form_names(m), m.reference);
+  }
+}
+
+void run(bool json, bool markdown) {
+  if (markdown) return print_markdown();
   if (json) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const Method& m : methods()) {
@@ -34,6 +55,7 @@ void run(bool json) {
                      {"sources", m.sources},
                      {"cannot", m.cannot},
                      {"forms", forms},
+                     {"tau", m.tau > 0 ? nlohmann::ordered_json(m.tau) : nullptr},
                      {"reference", m.reference}});
     }
     fmt::print("{}\n", all.dump(1));
@@ -47,9 +69,9 @@ void run(bool json) {
   }
   fmt::print("\nWhat they cannot do:\n");
   for (const Method& m : methods()) fmt::print("  {:<15}{}\n", m.name, m.cannot);
-  fmt::print("\nForms (--form), the default first:\n");
+  fmt::print("\nForms (--form), the default first, with their learning rates (--eta):\n");
   for (const Method& m : methods()) {
-    if (m.forms.size() > 1) fmt::print("  {:<15}{}\n", m.name, form_names(m));
+    if (m.forms.size() > 1 || m.forms[0].eta > 0) fmt::print("  {:<15}{}\n", m.name, form_names(m));
   }
 }
 
@@ -59,8 +81,10 @@ void add_methods(CLI::App& app) {
   auto* sub =
       app.add_subcommand("methods", "List the methods: batch or online, local or not, and their limits");
   auto json = std::make_shared<bool>(false);
-  sub->add_flag("--json", *json, "As JSON");
-  sub->callback([json] { run(*json); });
+  auto markdown = std::make_shared<bool>(false);
+  auto* as_json = sub->add_flag("--json", *json, "As JSON");
+  sub->add_flag("--markdown", *markdown, "As a table in Markdown")->excludes(as_json);
+  sub->callback([json, markdown] { run(*json, *markdown); });
 }
 
 }  // namespace demix::cli

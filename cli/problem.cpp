@@ -4,10 +4,12 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "console.hpp"
 #include "demix/io.hpp"
-#include "demix/metrics.hpp"
+#include "demix/moments.hpp"
+#include "demix/whitening.hpp"
 
 namespace demix::cli {
 
@@ -62,10 +64,39 @@ Contender contender(const std::string& option, const std::string& name) {
   }
 }
 
+namespace {
+
+// Sources that can be told apart: numbers throughout, none constant, none made of the others.
+void require_sources(const std::string& file, const Matrix<double>& S) {
+  if (S.cols() < 10) throw Failure(fmt::format("{}: has {} frames; at least 10 are needed", file, S.cols()));
+  for (Index t = 0; t < S.cols(); ++t) {
+    for (Index i = 0; i < S.rows(); ++i) {
+      if (!std::isfinite(S(i, t))) {
+        throw Failure(fmt::format("{}: no number in channel {}, frame {}", file, i + 1, t + 1));
+      }
+    }
+  }
+  for (Index i = 0; i < S.rows(); ++i) {
+    if (S.row(i).minCoeff() == S.row(i).maxCoeff()) {
+      throw Failure(fmt::format("{}: channel {} is constant, which is no source", file, i + 1));
+    }
+  }
+  Moments moments(S.rows());
+  moments.add(S);
+  if (const Index rank = whiten(moments, {}).rank; rank < S.rows()) {
+    throw Failure(fmt::format("{}: {} channels hold only {} independent signals; they cannot be sources",
+                              file, S.rows(), rank));
+  }
+}
+
+}  // namespace
+
 std::vector<Problem> problems(const ProblemOptions& o) {
   std::vector<Problem> all;
-  if (o.sources.empty() && o.data.empty()) {
-    for (const int s : o.scenarios) all.push_back(scenario_problem(s));
+  if (o.by_scenario()) {
+    if (o.white) throw CLI::ValidationError("--white", "needs --sources or --data");
+    if (o.condition > 0) throw CLI::ValidationError("--condition", "needs --sources or --data");
+    for (const int s : std::set(o.scenarios.begin(), o.scenarios.end())) all.push_back(scenario_problem(s));
     return all;
   }
   Problem p;
@@ -77,12 +108,17 @@ std::vector<Problem> problems(const ProblemOptions& o) {
     p.name += (p.name.empty() ? "" : ", ") + s;
   }
   if (!o.data.empty()) {
-    p.recording = standardized(io::read_signals(o.data).data);
+    p.recording = io::read_signals(o.data).data;
+    require_sources(o.data, p.recording);
     p.name =
         std::filesystem::path(o.data).filename().string() + (o.shuffle ? ", shuffled" : ", in time order");
   }
   if (p.white) p.name += ", whitened";
-  if (p.size() < 2) throw Failure(fmt::format("{}: one source cannot be mixed; give at least two", p.name));
+  if (p.condition > 0) p.name += fmt::format(", condition {:g}", p.condition);
+  if (p.size() < 2) {
+    throw CLI::ValidationError(o.data.empty() ? "--sources" : "--data",
+                               "one source cannot be mixed; give at least two");
+  }
   all.push_back(p);
   return all;
 }

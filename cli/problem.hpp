@@ -15,6 +15,8 @@ struct ProblemOptions {
   bool shuffle = false;
   double condition = 0;
   CompareOptions runs;
+
+  bool by_scenario() const { return sources.empty() && data.empty(); }
 };
 
 void add_problem_options(CLI::App& command, ProblemOptions& o);

@@ -1,15 +1,19 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/compare.hpp"
+#include "demix/io.hpp"
 #include "demix/report.hpp"
 #include "problem.hpp"
 
@@ -20,44 +24,34 @@ struct Options {
   ProblemOptions problem;
   std::string method = "sm-ica:published";
   std::vector<double> etas = paper_etas();
-  std::vector<double> taus = paper_taus();
+  std::vector<double> taus;  // the paper's, unless given
   std::string folder;
   bool json = false;
 };
 
-// Cells are written down as they are done, one line each; a run that was stopped goes on from there. The
-// first line says what was measured: another command must not go on with it.
+// Cells are written down as they are done, one line each; a search that was stopped goes on from there. The
+// first line says what was measured: another search must not go on with it.
 class Notebook {
  public:
   Notebook(const std::filesystem::path& file, const std::string& what) : file_(file) {
-    std::ifstream in(file);
-    std::string line;
-    if (!in) {
-      write("# " + what + "\neta,tau,runs,separated,diverged,mse\n");
-      return;
+    const std::string head = "# " + what + "\neta,tau,runs,separated,diverged,mse\n";
+    std::string kept = head;
+    if (std::filesystem::exists(file)) {
+      const std::string text = io::read_file(file);
+      if (!text.starts_with(head)) {
+        throw Failure(
+            fmt::format("{}: is not of this search; choose another -o, or remove it", file.string()));
+      }
+      std::istringstream lines(text.substr(head.size()));
+      std::string line;
+      while (std::getline(lines, line) && !lines.eof()) {  // a line without its end was cut
+        if (const std::optional<Cell> cell = parse(line)) {
+          cells.push_back(*cell);
+          kept += line + "\n";
+        }
+      }
     }
-    std::getline(in, line);
-    if (line != "# " + what) {
-      throw Failure(fmt::format("{}: holds another search ({}); choose another -o or remove it",
-                                file.string(),
-                                line.empty() ? "empty" : line.substr(std::min<std::size_t>(2, line.size()))));
-    }
-    std::getline(in, line);
-    std::string kept = "# " + what + "\neta,tau,runs,separated,diverged,mse\n";
-    while (std::getline(in, line) && !in.eof()) {  // a line without its end was cut
-      Cell c;
-      char comma = 0;
-      std::string mse;
-      std::istringstream words(line);
-      words >> c.eta >> comma >> c.tau >> comma >> c.runs >> comma >> c.separated >> comma >> c.diverged >>
-          comma >> mse;
-      if (!words) continue;
-      c.mse = mse == "inf" ? std::numeric_limits<double>::infinity() : std::stod(mse);
-      cells.push_back(c);
-      kept += line + "\n";
-    }
-    in.close();
-    write(kept);
+    io::write_file(file, kept);
   }
 
   void add(const Cell& c) {
@@ -70,14 +64,36 @@ class Notebook {
   std::vector<Cell> cells;
 
  private:
-  void write(const std::string& text) {
-    std::ofstream out(file_, std::ios::trunc);
-    out << text;
-    if (!out.flush()) throw Failure(fmt::format("{}: cannot write", file_.string()));
+  static std::optional<Cell> parse(const std::string& line) {
+    Cell c;
+    long runs = 0;
+    long separated = 0;
+    long diverged = 0;
+    int end = 0;
+    const int got = std::sscanf(line.c_str(), "%lf,%lf,%ld,%ld,%ld,%lf%n", &c.eta, &c.tau, &runs, &separated,
+                                &diverged, &c.mse, &end);
+    if (got != 6 || static_cast<std::size_t>(end) != line.size() || std::isnan(c.mse)) return std::nullopt;
+    c.runs = runs;
+    c.separated = separated;
+    c.diverged = diverged;
+    return c;
   }
 
   std::filesystem::path file_;
 };
+
+// What the data is, beyond its name: a file may have changed, or be another of that name.
+std::string fingerprint(const std::string& data) {
+  if (data.empty()) return "";
+  const std::filesystem::path path = std::filesystem::canonical(data);
+  return fmt::format(" ({}, {} bytes, written {})", path.string(), std::filesystem::file_size(path),
+                     std::filesystem::last_write_time(path).time_since_epoch().count());
+}
+
+void sort_unique(std::vector<double>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
 
 std::vector<double> taus_of(const std::vector<Cell>& cells) {
   std::vector<double> taus;
@@ -138,6 +154,15 @@ void run(Options& o) {
   if (!tuned.method->checked(tuned.options).eta) {
     throw CLI::ValidationError("--method", tuned.label + " has no learning rate to tune");
   }
+  if (tuned.options.eta)
+    throw CLI::ValidationError("--method", "takes no @ETA here; that is what is searched");
+  if (o.taus.empty()) {
+    o.taus = paper_taus();
+  } else if (tuned.method->tau == 0) {
+    throw CLI::ValidationError("--tau", tuned.label + " has none");
+  }
+  sort_unique(o.etas);
+  sort_unique(o.taus);
   if (o.problem.scenarios.empty()) o.problem.scenarios = {4};
   const std::vector<Problem> all = problems(o.problem);
   if (all.size() > 1) throw CLI::ValidationError("--scenario", "tune takes one");
@@ -151,10 +176,9 @@ void run(Options& o) {
   if (!o.folder.empty()) {
     make_folder(folder);
     notebook = std::make_unique<Notebook>(
-        folder / "cells.csv",
-        fmt::format("{} on {}, condition {:g}, {} frames, seeds {} to {}", tuned.label, problem.name,
-                    problem.condition, problem.frames(options.runs.samples), options.runs.seed,
-                    options.runs.seed + options.runs.seeds - 1));
+        folder / "cells.csv", fmt::format("{} on {}{}, {} frames, seeds {} to {}", tuned.label, problem.name,
+                                          fingerprint(o.problem.data), problem.frames(options.runs.samples),
+                                          options.runs.seed, options.runs.seed + options.runs.seeds - 1));
     options.known = notebook->cells;
     options.finished = [&](const Cell& c) { notebook->add(c); };
   }
@@ -181,7 +205,8 @@ void run(Options& o) {
     fmt::print("{} on {}, {} draws of {} frames\n\n", tuned.label, problem.name, options.runs.seeds,
                problem.frames(options.runs.samples));
     print_table(cells, columns);
-    fmt::print("\nbest: eta {:g}", winner.eta);
+    if (winner.separated == 0) fmt::print("\nnone separates; the least wrong: eta {:g}", winner.eta);
+    if (winner.separated > 0) fmt::print("\nbest: eta {:g}", winner.eta);
     if (winner.tau > 0) fmt::print(", tau {:g}", winner.tau);
     fmt::print(": {} of {} separated, median MSE {}\n", winner.separated, winner.runs,
                scientific(winner.mse));
@@ -190,8 +215,12 @@ void run(Options& o) {
   const std::string title =
       fmt::format("{} on {}: median MSE, and how many of the runs separated", tuned.label, problem.name);
   fmt::print(o.json ? stderr : stdout, "\n{}\n", (folder / "cells.csv").string());
-  for (const auto& picture : report::draw(figure(cells, columns, title), folder / "surface")) {
-    fmt::print(o.json ? stderr : stdout, "{}\n", picture.string());
+  try {
+    for (const auto& picture : report::draw(figure(cells, columns, title), folder / "surface")) {
+      fmt::print(o.json ? stderr : stdout, "{}\n", picture.string());
+    }
+  } catch (const std::exception& e) {  // the numbers are what took long
+    fmt::print(stderr, "warning: no picture: {}\n", e.what());
   }
 }
 
@@ -212,7 +241,9 @@ void add_tune(CLI::App& app) {
       ->delimiter(',')
       ->check(positive());
   sub->add_option("-o,--output", o->folder,
-                  "Folder for cells.csv and a heat map. A search that was stopped goes on from there");
+                  "Folder for cells.csv and a heat map. A search that was stopped goes on from there")
+      ->check(named());
+  sub->footer("Without --scenario, --sources or --data: scenario 4.");
   sub->add_flag("--json", o->json, "Report as JSON");
   sub->callback([o] { run(*o); });
 }

@@ -18,7 +18,7 @@ inline constexpr double separated_mse = 0.05;
 struct Problem {
   std::string name;
   std::vector<Source> sources;  ///< synthetic, independent from frame to frame; or ...
-  Matrix<double> recording;     ///< ... recorded sources, standardised, always the same
+  Matrix<double> recording;     ///< ... recorded sources, always the same; standardised when drawn
   bool shuffle = false;         ///< the recording's frames in random order
   bool white = false;           ///< mixtures whitened by their sample covariance
   double condition = 0;         ///< of the mixing; 0 = Gaussian entries
@@ -71,7 +71,9 @@ struct Comparison {
   std::vector<Run> runs;      ///< by seed, then contender
 };
 
-/// Throws std::invalid_argument for a contender that is not online or does not suit the problem's size.
+/// Throws std::invalid_argument naming a contender that is not online or cannot be set up for this problem.
+void require_suitable(const Problem& problem, const std::vector<Contender>& contenders);
+
 Comparison compare(const Problem& problem, const std::vector<Contender>& contenders,
                    const CompareOptions& options);
 

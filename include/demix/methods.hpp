@@ -93,6 +93,9 @@ struct Method {
   /// Throws NoSuchOption for what it does not have; fills in form, eta and tau where they are left to it.
   MethodOptions checked(MethodOptions options) const;
   Outcome run(const Frames<double>& X, const MethodOptions& options) const;
+  /// An online method, ready for its first frame. Its initial weights have nothing to do with what else was
+  /// drawn from the same seed, as a mixing may have been.
+  std::unique_ptr<OnlineSeparator> start(Index inputs, Index outputs, const MethodOptions& options) const;
 };
 
 std::span<const Method> methods();

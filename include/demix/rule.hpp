@@ -56,8 +56,8 @@ struct Synapse {
   bool autapse;              ///< it comes from the neuron it ends on
 };
 
-/// A rule whose synapses learn one by one, each from its Synapse and nothing else: it is local because it
-/// could not be otherwise. `Derived` has feedforward(Synapse) and lateral(Synapse), the changes of W and M.
+/// A rule whose synapses learn one by one, each handed its Synapse. `Derived` has feedforward(Synapse) and
+/// lateral(Synapse), the changes of W and M; tests/rules/locality_test.cpp checks that nothing else gets in.
 template <typename Derived>
 class LocalRule : public Rule {
  public:

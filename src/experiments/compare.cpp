@@ -73,7 +73,7 @@ Run run_one(const Mixture& mixture, const Contender& contender, const Problem& p
   const Index d = X.rows();
   MethodOptions options = settings(contender, problem);
   options.seed = seed;
-  const std::unique_ptr<OnlineSeparator> separator = contender.method->make(d, d, options);
+  const std::unique_ptr<OnlineSeparator> separator = contender.method->start(d, d, options);
   Vector<double> mean = Vector<double>::Zero(d);
   if (contender.method->input != Input::any) mean = X.rowwise().mean();
   const auto S = mixture.sources.leftCols(frames.back());
@@ -109,16 +109,25 @@ Run run_one(const Mixture& mixture, const Contender& contender, const Problem& p
   return run;
 }
 
-Comparison compare(const Problem& problem, const std::vector<Contender>& contenders,
-                   const CompareOptions& options) {
-  if (contenders.empty()) throw std::invalid_argument("methods: none to compare");
-  if (options.samples < 10) throw std::invalid_argument("samples: expected at least 10");
-  if (options.seeds < 1) throw std::invalid_argument("seeds: expected at least 1");
+void require_suitable(const Problem& problem, const std::vector<Contender>& contenders) {
   for (const Contender& c : contenders) {
     if (!c.method->online) {
       throw std::invalid_argument("method " + c.label + " is not online: it has no course over time");
     }
+    try {
+      c.method->start(problem.size(), problem.size(), settings(c, problem));
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument("method " + c.label + ": " + e.what());
+    }
   }
+}
+
+Comparison compare(const Problem& problem, const std::vector<Contender>& contenders,
+                   const CompareOptions& options) {
+  if (contenders.empty()) throw std::invalid_argument("methods: none to compare");
+  if (problem.frames(options.samples) < 10) throw std::invalid_argument("samples: expected at least 10");
+  if (options.seeds < 1) throw std::invalid_argument("seeds: expected at least 1");
+  require_suitable(problem, contenders);
   Comparison out;
   out.frames = measured_frames(problem.frames(options.samples));
   const auto n = static_cast<Index>(contenders.size());

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 #include "demix/compare.hpp"
+#include "demix/metrics.hpp"
 
 namespace demix {
 
@@ -20,10 +22,10 @@ Mixture Problem::draw(Index asked, std::uint64_t seed) const {
   const Matrix<double> A =
       condition > 0 ? conditioned_mixing(d, condition, random) : normal_mixing(d, random);
   if (recording.size() == 0) return mix(make_sources(sources, asked, Timing::iid, random), A, white);
-  if (!shuffle) return mix(recording.leftCols(frames(asked)), A, white);
+  if (!shuffle) return mix(standardized(recording.leftCols(frames(asked))), A, white);
   Matrix<double> shuffled = recording;
   for (Index t = shuffled.cols() - 1; t > 0; --t) shuffled.col(t).swap(shuffled.col(random.below(t + 1)));
-  return mix(shuffled.leftCols(frames(asked)), A, white);
+  return mix(standardized(shuffled.leftCols(frames(asked))), A, white);
 }
 
 Problem scenario_problem(int scenario) {
@@ -39,12 +41,13 @@ Problem scenario_problem(int scenario) {
 
 Contender contender_named(const std::string& text) {
   Contender c{text, nullptr, {}};
-  std::string name = text;
+  c.label.erase(std::remove(c.label.begin(), c.label.end(), ' '), c.label.end());
+  std::string name = c.label;
   if (const auto at = name.find('@'); at != std::string::npos) {
     const std::string word = name.substr(at + 1);
     double eta = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), eta);
-    if (error != std::errc() || end != word.data() + word.size() || !(eta > 0)) {
+    if (error != std::errc() || end != word.data() + word.size() || !(eta > 0) || !std::isfinite(eta)) {
       throw std::invalid_argument("method " + text + ": expected a positive learning rate after @, got '" +
                                   word + "'");
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <tuple>
@@ -21,6 +22,11 @@ Cell measure(const Problem& problem, const Contender& contender, Cell cell, cons
   Contender tuned = contender;
   tuned.options.eta = cell.eta;
   if (cell.tau > 0) tuned.options.tau = cell.tau;
+  try {
+    require_suitable(problem, {tuned});
+  } catch (const std::invalid_argument&) {  // such rates are not allowed together
+    return {cell.eta, cell.tau, o.seeds, 0, o.seeds, std::numeric_limits<double>::infinity()};
+  }
   CompareOptions alone = o;
   alone.threads = 1;
   alone.progress = {};

@@ -70,7 +70,7 @@ const auto table = std::to_array<Method>({
     rule<rules::Amari>("amari", Input::centred, sources, "sub-Gaussian",
                        "super-Gaussian; the polynomial diverges on most data", "Amari, Cichocki, Yang 1996"),
     rule<rules::HeraultJutten>("hj", Input::centred, sources, "sub-Gaussian", "super-Gaussian",
-                               "Herault, Jutten 1991"),
+                               "Jutten, Herault 1991"),
     rule<rules::NonlinearOja>("nonlinear-oja", Input::white, sources, "sub-Gaussian",
                               "super-Gaussian; input that is not white", "Oja 1997"),
     rule<rules::ErrorGatedHebbian>("eghr", Input::white, sources, "all Laplace or all uniform, by form",
@@ -81,7 +81,7 @@ const auto table = std::to_array<Method>({
     rule<rules::OjaSubspace>("oja-subspace", Input::centred, Finds::subspace, "none: principal subspace",
                              "separate sources", "Oja 1992"),
     rule<rules::PrincipalSubspace>("psp", Input::centred, Finds::subspace, "none: principal subspace",
-                                   "separate sources", "Pehlevan, Hu, Chklovskii 2015"),
+                                   "separate sources", "Pehlevan, Sengupta, Chklovskii 2018"),
     rule<rules::Bcm>("bcm", Input::white, Finds::features, "none: skewed features, redundantly",
                      "separate sources", "Bienenstock, Cooper, Munro 1982"),
 });
@@ -136,6 +136,12 @@ MethodOptions Method::checked(MethodOptions o) const {
 Outcome Method::run(const Frames<double>& X, const MethodOptions& o) const {
   const MethodOptions all = checked(o);
   return online ? run_online(*this, X, all) : batch(X, all);
+}
+
+std::unique_ptr<OnlineSeparator> Method::start(Index inputs, Index outputs, const MethodOptions& o) const {
+  MethodOptions own = checked(o);
+  own.seed = ~o.seed;
+  return make(inputs, outputs, own);
 }
 
 std::span<const Method> methods() { return table; }

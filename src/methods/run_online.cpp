@@ -28,14 +28,18 @@ struct Feed {
   }
 };
 
-bool is_white(const Whitening& white) {
+// Within what so many frames can tell.
+bool is_white(const Whitening& white, Index frames) {
   const Matrix<double> C = white.dewhitener * white.dewhitener.transpose();
-  return white.rank == C.rows() && (C - Matrix<double>::Identity(C.rows(), C.rows())).norm() < 0.05;
+  const auto d = static_cast<double>(C.rows());
+  const double off = (C - Matrix<double>::Identity(C.rows(), C.rows())).norm();
+  return white.rank == C.rows() && off < 0.05 + 3 * d / std::sqrt(static_cast<double>(frames));
 }
 
 std::string condition(const Whitening& white) {
   const Vector<double> s = white.dewhitener.jacobiSvd().singularValues();
-  return std::to_string(std::lround(s(0) / s(s.size() - 1)));
+  const double ratio = s(0) / s(s.size() - 1);
+  return std::to_string(std::lround(10 * ratio) / 10) + "." + std::to_string(std::lround(10 * ratio) % 10);
 }
 
 Feed prepare_feed(const Method& method, const Frames<double>& X, const MethodOptions& o) {
@@ -44,7 +48,7 @@ Feed prepare_feed(const Method& method, const Frames<double>& X, const MethodOpt
   if (o.whiten.value_or(false)) reduction.components = o.components;
   Feed feed{prepare<double>(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(X.rows()), X.rows(),
             0};
-  if (method.input == Input::white && !o.whiten && !is_white(feed.white)) {
+  if (method.input == Input::white && !o.whiten && !is_white(feed.white, X.cols())) {
     throw std::invalid_argument(
         name + " needs white input, and this is not (its condition number is " + condition(feed.white) +
         "); give --whiten yes to whiten it first, or --whiten no to see what happens");
@@ -117,6 +121,8 @@ void warn_if_still_mixed(Model& model, const Frames<double>& X) {
   for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
   const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
   const Matrix<double> second = (Y * Y.transpose()) / n;
+  const Matrix<double> squares = Y.array().square();
+  const Matrix<double> fourth = (squares * squares.transpose()) / n;  // E[y_i^2 y_j^2]
   const double noise = 4 * std::sqrt(15 / n);  // of cross-cumulants: four deviations, E[y^6] = 15 or so
   for (Index i = 0; i < Y.rows(); ++i) {
     for (Index j = i + 1; j < Y.rows(); ++j) {
@@ -127,7 +133,11 @@ void warn_if_still_mixed(Model& model, const Frames<double>& X) {
       const double weight = std::hypot(ki, kj);
       const double turn = weight > 0 ? std::abs(-ki * iiij + kj * ijjj) / weight : 0;  // theta weight
       const double theta = turn > noise ? turn / weight : 0;
-      const double mixed = std::max(theta, std::abs(second(i, j)));
+      // Halfway between two sources of one kind, theta is 0 too, but then cum(y_i^2, y_j^2) is largest.
+      const double iijj = fourth(i, j) - 1 - 2 * second(i, j) * second(i, j);
+      const bool halfway = std::abs(iijj) > 0.1 * (std::abs(ki) + std::abs(kj)) &&
+                           std::abs(iijj) > 4 * std::sqrt(third(i, i) * third(j, j) / n);
+      const double mixed = std::max({theta, std::abs(second(i, j)), halfway ? 0.7 : 0});
       if (mixed < 0.15) continue;
       warn_not_converged(model,
                          "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
@@ -154,7 +164,7 @@ Outcome run_online(const Method& method, const Frames<double>& X, const MethodOp
   const std::string name(method.name);
   const Feed feed = prepare_feed(method, X, o);
   const Matrix<double> stage = feed.stage();
-  const std::unique_ptr<OnlineSeparator> separator = method.make(feed.inputs, feed.outputs, o);
+  const std::unique_ptr<OnlineSeparator> separator = method.start(feed.inputs, feed.outputs, o);
 
   Outcome out;
   if (o.live) out.live = Matrix<double>::Zero(feed.outputs, X.cols());

@@ -52,6 +52,7 @@ TEST(RulesBar, HeraultJutten) {
   expect_works("hj", scenario_problem(1));
   expect_works("hj:linear", scenario_problem(1));
   expect_fails("hj", laplace_white);
+  expect_fails("hj:linear", laplace_white);
 }
 
 TEST(RulesBar, Easi) {
@@ -91,12 +92,15 @@ TEST(RulesBar, Amari) {
   expect_works("amari", scenario_problem(2));
   expect_works("amari:polynomial", scenario_problem(1));
   expect_fails("amari", laplace_white);
+  expect_fails("amari:polynomial", scenario_problem(3));
+  expect_fails("amari:polynomial", scenario_problem(4));
 }
 
 TEST(RulesBar, ErrorGatedHebbian) {
   expect_works("eghr:laplace", laplace_white);
   expect_works("eghr:uniform", uniform_white);
-  expect_fails("eghr:laplace", uniform_white);  // the wrong density
+  expect_fails("eghr:laplace", uniform_white);       // the wrong density
+  expect_fails("eghr:laplace", laplace_mixed, 0.8);  // well-conditioned mixings apart
   expect_fails("eghr:uniform", of("three uniform, as mixed", three_uniform, false),
                0.5);  // well-conditioned ones
 }
@@ -117,6 +121,8 @@ TEST(RulesBar, TheNetworkAndTheStream) {
     expect_works("sm-ica", scenario_problem(scenario));
     expect_works("stream", scenario_problem(scenario));
   }
+  expect_fails("sm-ica", laplace_mixed);  // equal kurtoses
+  expect_fails("stream", laplace_mixed);
   expect_fails("sm-ica:published", scenario_problem(3));
   expect_fails("sm-ica:published", scenario_problem(4));
 }
@@ -132,7 +138,7 @@ TEST(RulesBar, OricaOf32Sources) {
       MethodOptions options;
       if (known) options.sub_gaussian = 16;
       options.seed = static_cast<std::uint64_t>(seed);
-      const auto separator = orica.make(32, 32, orica.checked(options));
+      const auto separator = orica.start(32, 32, options);
       Vector<double> x(32);
       Vector<double> y(32);
       for (Index t = 0; t < m.mixtures.cols(); ++t) {

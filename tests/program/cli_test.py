@@ -3,6 +3,7 @@
 import json
 import subprocess
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Cli(Program):
     def test_help_and_version(self):
         self.assertIn("separate", self.ok("--help").stdout)
         self.assertRegex(self.ok("--version").stdout, r"^demix \d+\.\d+\.\d+\n$")
-        for command in ("demo", "methods", "generate", "separate", "score"):
+        for command in ("demo", "methods", "generate", "separate", "score", "fit", "apply", "info", "compare", "tune", "stream"):
             self.assertIn("--", self.ok(command, "--help").stdout)
 
     def test_misuse_is_exit_2(self):
@@ -40,6 +41,8 @@ class Cli(Program):
                               "infomax", "amari", "eghr", "bcm", "oja-subspace", "psp", "bio-nica", "orica"}, names)
         self.assertEqual({m["name"] for m in listed if m["local"]}, {"sm-ica", "hj", "eghr", "bcm", "psp", "bio-nica"})
         self.assertEqual({m["name"] for m in listed if m["needs_whitening"]}, {"nonlinear-oja", "eghr", "bcm"})
+        page = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
+        self.assertEqual(page.read_text(), self.ok("methods", "--markdown").stdout)  # the docs are this table
         for m in listed:
             self.assertIn(m["name"], table)
 
@@ -91,6 +94,44 @@ class Cli(Program):
                                    "--json").stdout)
         self.assertLess(score["mse"], 0.05)
 
+    def test_fit_apply_info(self):
+        data = self.dir / "data"
+        self.ok("generate", "--sources", "sine,laplace,square", "--samples", 30000, "-o", data)
+        X = np.load(data / "mixtures.npy")
+        model_file = self.dir / "m.json"
+        self.assertEqual(self.ok("fit", data / "mixtures.npy", "-o", model_file).stdout, f"{model_file}\n")
+        model = json.loads(model_file.read_text())
+        B, A, mean = (np.array(model[k]) for k in ("unmixing", "mixing", "mean"))
+        self.ok("separate", data / "mixtures.npy", "-o", self.dir / "out")
+        np.testing.assert_array_equal(B, np.array(json.loads((self.dir / "out" / "model.json").read_text())["unmixing"]))
+
+        self.ok("apply", model_file, data / "mixtures.npy", "-o", self.dir / "y.npy")
+        np.testing.assert_allclose(np.load(self.dir / "y.npy"), (X - mean) @ B.T, atol=1e-9)
+        self.ok("apply", model_file, data / "mixtures.npy", "-o", self.dir / "x.npy", "--remove", "1,3")
+        without = np.load(self.dir / "x.npy")
+        np.testing.assert_allclose(without, X - (X - mean) @ B[[0, 2]].T @ A[:, [0, 2]].T, atol=1e-9)
+        self.ok("apply", model_file, data / "mixtures.npy", "-o", self.dir / "k.npy", "--keep", "2")
+        np.testing.assert_array_equal(np.load(self.dir / "k.npy"), without)
+        self.refused("components 1 to 3, not 4", "apply", model_file, data / "mixtures.npy", "-o", self.dir / "z.npy",
+                     "--remove", 4)
+        self.refused("has 2 channels", "apply", model_file, self.save("two.npy", X[:, :2]), "-o", self.dir / "z.npy")
+        self.refused("excludes", "apply", model_file, data / "mixtures.npy", "-o", self.dir / "z.npy",
+                     "--keep", 1, "--remove", 1, code=2)
+        self.refused("unknown kind", "apply", model_file, data / "mixtures.npy", "-o", self.dir / "z.magic")
+
+        info = json.loads(self.ok("info", data / "mixtures.npy", "--json").stdout)
+        self.assertEqual((info["channels"], info["frames"], info["rank"], info["bad_values"]), (3, 30000, 3, 0))
+        z = (X - X.mean(0)) / X.std(0)
+        for c, k, sd in zip(info["channel"], (z ** 4).mean(0), X.std(0)):
+            self.assertAlmostEqual(c["kurtosis"], k, places=9)
+            self.assertAlmostEqual(c["deviation"], sd, places=9)
+        bad = X.copy()
+        bad[5, 1] = np.nan
+        bad[:, 2] = 7
+        text = self.ok("info", self.save("bad.npy", bad)).stdout
+        self.assertIn("1 values are no numbers", text)
+        self.assertIn("constant", text)
+
     def test_rules(self):
         data = self.dir / "data"
         self.ok("generate", "--sources", "sine,laplace,uniform", "--samples", 50000, "-o", data)
@@ -103,9 +144,19 @@ class Cli(Program):
         self.assertLess(mse("--method", "orica"), 0.02)
         self.assertLess(mse("--method", "orica", "--sub-gaussian", 2), 0.02)
         self.assertLess(mse("--method", "infomax"), 0.05)
+        self.refused("expected 0 to 3, got 9", "separate", mixtures, "--method", "orica", "--sub-gaussian", 9, "-o",
+                     self.dir / "new")
         result = self.ok("separate", mixtures, "--method", "easi", "-o", self.dir / "out")
         self.assertIn("warning: components", result.stderr)  # cubic: not for these
         self.assertIn("still hold about", result.stderr)
+        alike = self.dir / "alike"  # a cubic rule stops halfway between two Laplace sources
+        self.ok("generate", "--sources", "laplace,laplace", "--samples", 50000, "-o", alike)
+        for method in ("easi", "amari", "hj"):
+            result = self.ok("separate", alike / "mixtures.npy", "--method", method, "--whiten", "yes", "-o",
+                             self.dir / "out")
+            self.assertIn("still hold about", result.stderr, method)
+        self.assertEqual(self.ok("separate", alike / "mixtures.npy", "--method", "orica", "-o",
+                                 self.dir / "out").stderr, "")
         self.refused("needs white input", "separate", mixtures, "--method", "nonlinear-oja", "-o", self.dir / "new")
         self.ok("separate", mixtures, "--method", "nonlinear-oja", "--whiten", "yes", "-o", self.dir / "out")
         self.refused("no form 'magic'; it has cubic", "separate", mixtures, "--method", "easi", "--form", "magic", "-o",

@@ -51,17 +51,47 @@ class Experiments(Program):
         self.refused("not online", "compare", "--methods", "fobi", "--samples", 100, code=2)
         self.refused("--scenario", "compare", "--scenario", 7, code=2)
         self.refused("--sources", "compare", "--scenario", 1, "--sources", "sine,sine", code=2)
-        self.refused("at least two", "compare", "--sources", "sine", code=1)
+        self.refused("at least two", "compare", "--sources", "sine", code=2)
         self.refused("nosuch.npy", "compare", "--data", self.dir / "nosuch.npy", code=1)
         self.refused("no learning rate", "tune", "--method", "stream", code=2)
         self.refused("tune takes one", "tune", "--scenario", "1,2", code=2)
         self.refused("--eta", "tune", "--eta", "0,1", code=2)
+        self.refused("easi has none", "tune", "--method", "easi", "--tau", 1, code=2)
+        self.refused("@ETA", "tune", "--method", "easi@1e-3", code=2)
+        self.refused("given twice", "compare", "--methods", "orica,stream,orica", "-o", self.dir / "new", code=2)
+        self.refused("--white", "compare", "--white", code=2)
+        self.refused("--condition", "compare", "--condition", 3, code=2)
+        self.refused("method sm-ica:published@5: tau", "compare", "--methods", "sm-ica:published@5", "-o",
+                     self.dir / "new", code=1)
+
+    def test_data_that_cannot_be_sources(self):
+        rng = np.random.default_rng(1)
+        good = rng.laplace(size=(500, 3))
+
+        def refused(part, S):
+            np.save(self.dir / "s.npy", S)
+            self.refused(part, "compare", "--data", self.dir / "s.npy", "--methods", "stream", "--seeds", 1, code=1)
+        holes = good.copy()
+        holes[4, 1] = np.nan
+        refused("channel 2, frame 5", holes)
+        refused("constant", np.column_stack([good, np.ones(500)]))
+        refused("independent", np.column_stack([good, good[:, 0]]))
+        refused("at least 10", good[:5])
+
+    def test_a_part_of_a_recording_is_measured_by_itself(self):
+        rng = np.random.default_rng(2)
+        S = np.column_stack([rng.laplace(size=20000), rng.uniform(-1, 1, 20000)])
+        S[5000:] *= 5  # quiet, then loud
+        np.save(self.dir / "s.npy", S)
+        out = json.loads(self.ok("compare", "--data", self.dir / "s.npy", "--samples", 5000, "--methods", "stream",
+                                 "--seeds", 3, "--json").stdout)
+        self.assertEqual(out["problems"][0]["methods"][0]["separated"], 3)
 
     def test_tune(self):
         out = self.dir / "tune"
-        args = ("tune", "--method", "sm-ica:published", "--scenario", 2, "--seeds", 2, "--samples", 5000, "-o", out)
+        args = ("tune", "--method", "sm-ica:published", "--scenario", 1, "--seeds", 2, "--samples", 20000, "-o", out)
         text = self.ok(*args).stdout
-        self.assertIn("best: eta", text)
+        self.assertIn("median MSE", text)
         cells = (out / "cells.csv").read_text().splitlines()
         self.assertEqual(len(cells), 2 + 12 * 8)
         self.assertTrue((out / "surface.png").read_bytes().startswith(b"\x89PNG"))
@@ -69,9 +99,20 @@ class Experiments(Program):
         (out / "cells.csv").write_text("\n".join(cells[:40]) + "\n" + cells[40][:7])
         self.assertEqual(self.ok(*args).stdout, text)
         self.assertEqual(sorted((out / "cells.csv").read_text().splitlines()), sorted(cells))
-        self.refused("another search", "tune", "--scenario", 3, "-o", out, code=1)
+        self.refused("not of this search", "tune", "--scenario", 3, "-o", out, code=1)
         best = json.loads(self.ok(*args, "--json").stdout)["best"]
         self.assertIn(f"best: eta {best['eta']:g}", text)
+        with (out / "cells.csv").open("a") as f:
+            f.write("0.001,0.5,2,zzz\n1e-3,nonsense\n")
+        self.assertEqual(self.ok(*args).stdout, text)  # lines that are none are passed over
+        # a repeated or unsorted value is one value, in order
+        twice = json.loads(self.ok("tune", "--method", "psp", "--scenario", 1, "--samples", 2000, "--seeds", 1, "--eta",
+                                   "1e-2,1e-3,1e-2", "--tau", "1,1,.5", "--json").stdout)
+        self.assertEqual([(c["tau"], c["eta"]) for c in twice["cells"]], [(.5, 1e-3), (.5, 1e-2), (1, 1e-3), (1, 1e-2)])
+        # rates that are not allowed together fail in their cell, not in the search
+        cells = json.loads(self.ok("tune", "--scenario", 1, "--samples", 2000, "--seeds", 1, "--eta", "0.2", "--tau",
+                                   "0.1,1", "--json").stdout)["cells"]
+        self.assertEqual([c["diverged"] for c in cells], [1, 1])
 
     def test_tune_survives_a_kill(self):
         out = self.dir / "tune"

@@ -8,8 +8,8 @@
 
 #include "demix/rule.hpp"
 
-/// Bio-NICA: nonnegative ICA by similarity matching (Lipshutz, Pehlevan, Chklovskii, Neural Computation 34,
-/// 2022). Sources are nonnegative and often near 0; inputs come with their mean.
+/// Bio-NICA: nonnegative ICA by similarity matching (Lipshutz, Pehlevan, Chklovskii, Biological
+/// Cybernetics 116, 2022). Sources are nonnegative and often near 0; inputs come with their mean.
 ///
 ///   c = W x,   y = argmin_{y >= 0} y^T M y / 2 - c^T y
 ///   W_ij <- W_ij + 2 eta (y_i x_j - (c_i - E[c_i])(x_j - E[x_j]))

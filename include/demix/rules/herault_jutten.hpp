@@ -7,7 +7,8 @@
 
 #include "demix/rule.hpp"
 
-/// Herault and Jutten: a recurrent network with lateral weights only (Signal Processing 24, 1991).
+/// Herault and Jutten: a recurrent network with lateral weights only (Jutten, Herault, Signal Processing 24,
+/// 1991).
 ///
 ///   y = x - M y = (I + M)^-1 x
 ///   M_ij <- M_ij + eta f(y_i) g(y_j),  i != j,   f(y) = y^3,  g(y) = atan y (form "atan") or y ("linear")

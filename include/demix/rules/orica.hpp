@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "demix/rule.hpp"
 #include "demix/source_signs.hpp"
@@ -35,7 +37,12 @@ class Orica final : public Rule {
         v_(inputs),
         vP_(inputs),
         signs_(outputs) {
-    if (known_) signs_.k.tail(std::min(*options.sub_gaussian, outputs)).setConstant(-1);
+    if (!known_) return;
+    if (*options.sub_gaussian < 0 || *options.sub_gaussian > outputs) {
+      throw std::invalid_argument("sub-Gaussian sources: expected 0 to " + std::to_string(outputs) +
+                                  ", got " + std::to_string(*options.sub_gaussian));
+    }
+    signs_.k.tail(*options.sub_gaussian).setConstant(-1);
   }
 
   void respond(const Vector<double>& x, Vector<double>& y) override {

@@ -9,7 +9,8 @@
 #include "demix/rule.hpp"
 
 /// Principal subspace projection by similarity matching (Pehlevan, Hu, Chklovskii, Neural Computation 27,
-/// 2015; the paper's appendix E).
+/// 2015; with M in full and tau: Pehlevan, Sengupta, Chklovskii, Neural Computation 30, 2018; the paper's
+/// appendix E).
 ///
 ///   y = M^-1 W x,   W_ij <- W_ij + eta (y_i x_j - W_ij),   M_ij <- M_ij + (eta/tau)(y_i y_j - M_ij)
 ///

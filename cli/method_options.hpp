@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "demix/methods.hpp"
+
+/// What `separate` and `fit` have in common: the choice of a method and its options.
+namespace demix::cli {
+
+struct MethodChoice {
+  std::string method = "fobi";
+  std::string weight;
+  std::string reading = "inverse-square";
+  std::string whiten;
+  MethodOptions options;
+};
+
+void add_method_options(CLI::App& command, MethodChoice& choice);
+
+/// Runs it with a progress bar; `name` is the input's, for messages. A failure is thrown.
+Outcome run_method(const MethodChoice& choice, const Signals& input, const std::string& name);
+
+}  // namespace demix::cli
