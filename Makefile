@@ -59,7 +59,7 @@ soak: scripts/.installed
 lint: scripts/.installed
 	scripts/install-deps clang-format clang-tidy
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
-	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEMIX_UNITY=OFF > /dev/null
+	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON > /dev/null
 	git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-lint --quiet
 
 format:
