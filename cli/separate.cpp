@@ -5,7 +5,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/io.hpp"
+#include "demix/signal_files.hpp"
 #include "method_options.hpp"
 
 namespace demix::cli {
@@ -54,7 +54,16 @@ void run(const Options& o) {
     throw Failure(fmt::format("{}: no sound result ({}); try --method fobi", o.input, e.what()));
   }
   make_folder(folder);
-  io::write_files({{sources, io::to_bytes(sources, out)}, {model_file, model_text}});
+  io::NewFiles files;
+  io::Facts facts;
+  facts.channels = out.data.rows();
+  facts.rate = out.rate;
+  facts.names = out.names;
+  const auto writer = io::create_signals(files, sources, facts, {});
+  writer->write(out.data);
+  writer->finish();
+  files.write(model_file, model_text);
+  files.commit();
 
   print_warnings(outcome.model);
   if (!o.json) return print_table(outcome.model, sources, model_file);

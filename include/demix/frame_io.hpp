@@ -30,6 +30,7 @@ struct FrameLayout {
   Index channels = 0;              ///< 0 = unknown
   double rate = 0;                 ///< frames per second; 0 = unknown
   std::vector<std::string> names;  ///< one per channel, or empty
+  char delimiter = 0;              ///< of text; 0 = found while reading, a comma to write
 };
 
 /// A signal came while waiting for input, where there is no frame count to return instead.
@@ -79,6 +80,9 @@ class FrameReader {
   Index read(Eigen::Ref<Matrix<double>> out);
 
   bool ended() const { return ended_; }  ///< no frame is left; may be known along with the last frames
+
+  /// Bytes that its header promised and that are not there, once it has ended.
+  std::uint64_t missing() const;
 
   /// Drops as many frames; throws if the input ends before. Seeks where it can.
   void skip(std::int64_t frames);

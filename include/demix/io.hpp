@@ -20,11 +20,9 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// By extension: .npy; .csv, .tsv, .txt, .dat (text).
+/// A whole file at once, by its extension; signal_files.hpp has the kinds there are, and blocks.
 Signals read_signals(const std::filesystem::path& path);
 void write_signals(const std::filesystem::path& path, const Signals& signals);
-std::string to_bytes(const std::filesystem::path& path,
-                     const Signals& signals);  ///< as write_signals would write
 bool is_supported(const std::filesystem::path& path);
 
 /// Parsers and printers behind them, on memory. `name` is only for messages.

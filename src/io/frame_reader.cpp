@@ -237,6 +237,13 @@ Index FrameReader::read(Eigen::Ref<Matrix<double>> out) {
   return frames;
 }
 
+std::uint64_t FrameReader::missing() const {
+  return ended_ && left_ != std::numeric_limits<std::uint64_t>::max() && left_ > 0 && input_over_ &&
+                 frame_bytes_ > 0 && left_ < (std::uint64_t{1} << 62)
+             ? left_
+             : 0;
+}
+
 // Only where the file surely has the frames; elsewhere reading finds out.
 bool FrameReader::seek_over(std::uint64_t frames) {
   struct stat info {};

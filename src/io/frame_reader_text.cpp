@@ -17,7 +17,7 @@ void FrameReader::read_first_line() {
     fill_or_throw();
   }
   const std::string_view line = trim({buffer_.data() + begin_, line_bytes_});
-  delimiter_ = find_delimiter(line);
+  delimiter_ = layout_.delimiter != 0 ? layout_.delimiter : find_delimiter(line);
   split(line, delimiter_, fields_);
   layout_.channels = static_cast<Index>(fields_.size());
   if (!are_names(fields_)) return;  // it is the first frame, still to be given out

@@ -27,6 +27,8 @@ void store_float(std::string& bytes, double value) {
   store(bytes, static_cast<float>(std::clamp(value, -largest, largest)));  // NaN stays NaN
 }
 
+char separator(const FrameLayout& layout) { return layout.delimiter != 0 ? layout.delimiter : ','; }
+
 std::string header_of(const FrameLayout& layout, const std::string& name) {
   if (layout.channels < 1) {
     throw std::invalid_argument("layout.channels must be at least 1, got " + std::to_string(layout.channels));
@@ -36,7 +38,7 @@ std::string header_of(const FrameLayout& layout, const std::string& name) {
                                 std::to_string(layout.names.size()) + " for " +
                                 std::to_string(layout.channels));
   }
-  if (layout.format == FrameFormat::csv) return names_line(layout.names, ',');
+  if (layout.format == FrameFormat::csv) return names_line(layout.names, separator(layout));
   if (layout.format != FrameFormat::wav) return {};
   wav::check_layout(layout, name);
   return wav::header(layout, wav::unknown_size);
@@ -138,7 +140,7 @@ void FrameWriter::write(const Frames<double>& Y) {
           break;
         case FrameFormat::csv:
           append_number(buffer_, Y(i, t));
-          buffer_.push_back(i + 1 < Y.rows() ? ',' : '\n');
+          buffer_.push_back(i + 1 < Y.rows() ? separator(layout_) : '\n');
           break;
       }
     }

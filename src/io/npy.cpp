@@ -1,18 +1,17 @@
-#include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
+#include <fstream>
 #include <string>
 
-#include "demix/io.hpp"
+#include "io/failure.hpp"
+#include "io/format_files.hpp"
+#include "io/numbers.hpp"
 
 /// NumPy's array format, versions 1 to 3: magic, header length, a Python dictionary as text, then raw
 /// numbers.
 namespace demix::io {
+namespace fs = std::filesystem;
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "the readers assume a little-endian machine");
 
 constexpr std::string_view magic("\x93NUMPY", 6);
 
@@ -98,87 +97,132 @@ Header parse_header(std::string_view bytes, const std::string& name) {
   return h;
 }
 
-template <typename T>
-double number(const char* p, bool swap) {
-  char raw[sizeof(T)];
-  std::memcpy(raw, p, sizeof(T));
-  if (swap) std::reverse(raw, raw + sizeof(T));
-  T value;
-  std::memcpy(&value, raw, sizeof(T));
-  return static_cast<double>(value);
-}
+struct Extent {
+  std::uint64_t samples, channels;
+};
 
-using Decoder = double (*)(const char*, bool);
-
-Decoder decoder(const Header& h) {
-  if (h.kind == 'f') return h.item_size == 4 ? number<float> : number<double>;
-  const bool is_signed = h.kind == 'i';
-  switch (h.item_size) {
-    case 1:
-      return is_signed ? number<std::int8_t> : number<std::uint8_t>;
-    case 2:
-      return is_signed ? number<std::int16_t> : number<std::uint16_t>;
-    case 4:
-      return is_signed ? number<std::int32_t> : number<std::uint32_t>;
-    default:
-      return is_signed ? number<std::int64_t> : number<std::uint64_t>;
-  }
-}
-
-}  // namespace
-
-Signals parse_npy(std::string_view bytes, const std::string& name) {
-  const Header h = parse_header(bytes, name);
+Extent extent_of(const Header& h, const std::string& name) {
   if (h.shape.empty() || h.shape.size() > 2) {
     throw Error(name + ": expected a two-dimensional array (samples, channels), got " +
                 std::to_string(h.shape.size()) + " dimensions");
   }
-  const std::uint64_t samples = h.shape[0];
-  const std::uint64_t channels = h.shape.size() == 2 ? h.shape[1] : 1;
-  const std::uint64_t available = (bytes.size() - h.data_offset) / h.item_size;
-  if (channels == 0 || samples == 0) {
-    throw Error(name + ": the array is empty (" + std::to_string(samples) + " samples, " +
-                std::to_string(channels) + " channels)");
+  const Extent e{h.shape[0], h.shape.size() == 2 ? h.shape[1] : 1};
+  if (e.channels == 0 || e.samples == 0) {
+    throw Error(name + ": the array is empty (" + std::to_string(e.samples) + " samples, " +
+                std::to_string(e.channels) + " channels)");
   }
-  if (samples > available / channels || samples * channels != available ||
-      (bytes.size() - h.data_offset) % h.item_size != 0) {
-    throw Error(name + ": the header announces " + std::to_string(samples) + " x " +
-                std::to_string(channels) + " values, the file holds " + std::to_string(available) +
-                "; it is damaged or cut off");
-  }
-  const Decoder decode = decoder(h);
-  const bool swap = h.byte_order == '>';
-  const char* p = bytes.data() + h.data_offset;
-  Signals out;
-  const auto n = static_cast<Index>(channels);
-  const auto T = static_cast<Index>(samples);
-  out.data.resize(n, T);
-  const Index stride_sample = h.fortran_order ? 1 : n;
-  const Index stride_channel = h.fortran_order ? T : 1;
-  for (Index t = 0; t < T; ++t) {
-    for (Index i = 0; i < n; ++i) {
-      const Index at = t * stride_sample + i * stride_channel;
-      out.data(i, t) = decode(p + at * static_cast<Index>(h.item_size), swap);
-    }
-  }
-  return out;
+  return e;
 }
 
-std::string to_npy(const Matrix<double>& data) {
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(data.cols()) +
-                       ", " + std::to_string(data.rows()) + "), }";
-  const std::size_t unpadded = magic.size() + 4 + header.size() + 1;
-  header.append((64 - unpadded % 64) % 64, ' ');
+void require_size(const Header& h, const Extent& e, std::uint64_t bytes, const std::string& name) {
+  const std::uint64_t there = bytes - h.data_offset;
+  const std::uint64_t available = there / h.item_size;
+  if (e.samples > available / e.channels || e.samples * e.channels != available || there % h.item_size != 0) {
+    throw Error(name + ": the header announces " + std::to_string(e.samples) + " x " +
+                std::to_string(e.channels) + " values, the file holds " + std::to_string(available) +
+                "; it is damaged or cut off");
+  }
+}
+
+NumberType type_of(const Header& h) { return number_type(h.kind, h.item_size, h.byte_order == '>'); }
+
+// With room for any length, so that it can be written again when the length is known.
+std::string header_for(std::uint64_t frames, Index channels) {
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(frames) + ", " +
+                       std::to_string(channels) + "), }";
+  header.resize(128 - magic.size() - 5, ' ');
   header.push_back('\n');
   std::string bytes(magic);
   bytes.push_back(1);
   bytes.push_back(0);
   bytes.push_back(static_cast<char>(header.size() & 0xff));
   bytes.push_back(static_cast<char>(header.size() >> 8));
-  bytes += header;
+  return bytes + header;
+}
+
+std::string_view samples_of(const Frames<double>& X) {
   // Column-major channels x samples is C-order (samples, channels): the same bytes.
-  bytes.append(reinterpret_cast<const char*>(data.data()),
-               static_cast<std::size_t>(data.size()) * sizeof(double));
+  return {reinterpret_cast<const char*>(X.data()), static_cast<std::size_t>(X.size()) * sizeof(double)};
+}
+
+class NpyWriter final : public SignalWriter {
+ public:
+  NpyWriter(const Path& file, Index channels)
+      : name_(file.string()), channels_(channels), out_(file, std::ios::binary) {
+    put(header_for(0, channels_));
+  }
+  void write(const Frames<double>& block) override {
+    const Matrix<double> dense = block;
+    put(samples_of(dense));
+    frames_ += static_cast<std::uint64_t>(block.cols());
+  }
+  void finish() override {
+    out_.seekp(0);
+    put(header_for(frames_, channels_));
+    out_.close();
+    if (!out_) throw failure(name_, "cannot write");
+  }
+
+ private:
+  void put(std::string_view bytes) {
+    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!out_) throw failure(name_, "cannot write");
+  }
+  std::string name_;
+  Index channels_;
+  std::ofstream out_;
+  std::uint64_t frames_ = 0;
+};
+
+}  // namespace
+
+Signals parse_npy(std::string_view bytes, const std::string& name) {
+  const Header h = parse_header(bytes, name);
+  const Extent e = extent_of(h, name);
+  require_size(h, e, bytes.size(), name);
+  const auto channels = static_cast<Index>(e.channels);
+  const auto samples = static_cast<Index>(e.samples);
+  Signals out;
+  out.data.resize(channels, samples);
+  const char* numbers = bytes.data() + h.data_offset;
+  if (h.fortran_order) {
+    Matrix<double> columns(samples, channels);
+    type_of(h).decode(numbers, columns.size(), columns.data());
+    out.data = columns.transpose();
+  } else {
+    type_of(h).decode(numbers, out.data.size(), out.data.data());
+  }
+  return out;
+}
+
+Reader open_npy(const Path& file, const ReadOptions& options) {
+  std::ifstream in(file, std::ios::binary);
+  std::error_code none;
+  if (!in) throw failure(file, "cannot open");
+  if (fs::is_directory(file, none)) throw Error(file.string() + ": is a folder, not a file");
+  std::string start(1 << 17, '\0');
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(in.gcount()));
+  const Header h = parse_header(start, file.string());
+  const Extent e = extent_of(h, file.string());
+  require_size(h, e, fs::file_size(file), file.string());
+  NumbersLayout layout;
+  layout.type = type_of(h);
+  layout.facts.channels = static_cast<Index>(e.channels);
+  layout.facts.rate = options.rate;
+  layout.frames = e.samples;
+  layout.offset = h.data_offset;
+  layout.planar = h.fortran_order;
+  return open_numbers(file, std::move(layout));
+}
+
+Writer create_npy(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<NpyWriter>(file, facts.channels);
+}
+
+std::string to_npy(const Matrix<double>& data) {
+  std::string bytes = header_for(static_cast<std::uint64_t>(data.cols()), data.rows());
+  bytes.append(samples_of(data));
   return bytes;
 }
 

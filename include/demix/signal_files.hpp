@@ -1,0 +1,139 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demix/io.hpp"
+#include "demix/recording.hpp"
+
+/// Files of signals of every kind, read and written in blocks of frames, so that they may be larger than
+/// memory.
+namespace demix::io {
+
+struct Annotation {
+  double onset = 0;      ///< seconds from the first frame
+  double duration = -1;  ///< seconds; -1 = not told
+  std::string text;
+};
+
+/// What a file says of its signals beside the samples.
+struct Facts {
+  Index channels = 0;
+  double rate = 0;                 ///< frames per second; 0 = unknown
+  std::vector<std::string> names;  ///< one per channel, or empty
+  std::vector<std::string> units;  ///< one per channel, or empty
+  std::vector<Annotation> annotations;
+  Index width = 0, height = 0;     ///< pictures: the frames are their pixels, row by row from the top
+  std::vector<std::string> notes;  ///< what was left out or guessed: for the user to know
+};
+
+/// What a file may leave open.
+struct ReadOptions {
+  Index channels = 0;                ///< raw numbers: how many
+  double rate = 0;                   ///< where the file does not say
+  std::string variable;              ///< .npz, .mat: which, if there are several
+  char delimiter = 0;                ///< text; 0 = found
+  std::optional<Index> time_column;  ///< text: which column, from 1, is the time; 0: none; not given: found
+  bool planes = false;               ///< colour pictures: each plane a channel of its own, else grey
+};
+
+/// A file, open. What is wrong with it is thrown as io::Error, in one line.
+class SignalReader {
+ public:
+  virtual ~SignalReader() = default;
+  virtual const Facts& facts() const = 0;
+  /// At most out.cols() frames into the first columns (as many, unless the file ends); 0 = the end.
+  virtual Index read(Eigen::Ref<Matrix<double>> out) = 0;
+  virtual void rewind() = 0;  ///< to the first frame
+  /// Rounding unit of what it holds, relative to full scale.
+  virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
+};
+
+class SignalWriter {
+ public:
+  virtual ~SignalWriter() = default;
+  virtual void write(const Frames<double>& block) = 0;
+  virtual void finish() = 0;  ///< after the last block: all is written, or an Error thrown
+};
+
+struct Range {
+  double least = 0, most = 0;
+};
+
+/// What a kind of file is for, and so how sources are scaled for it.
+enum class Kind {
+  numbers,    ///< as they are
+  sound,      ///< full scale is -1 to 1
+  biosignal,  ///< physical units
+  picture,    ///< 0 is black, 1 is white
+};
+
+/// One row for each kind of file: adding one is one source file and one row.
+struct Format {
+  std::string_view name;
+  Kind kind;
+  std::vector<std::string_view> extensions;  ///< ".wav", ...; lower case, the usual one first
+  std::unique_ptr<SignalReader> (*open)(const std::filesystem::path& file, const ReadOptions& options);
+  /// `file` may have any name; whoever calls has seen to what is there under it. `ranges`: of every channel,
+  /// of all that will be written. Null: it is only read.
+  std::unique_ptr<SignalWriter> (*create)(const std::filesystem::path& file, const Facts& facts,
+                                          const std::vector<Range>& ranges);
+};
+std::span<const Format> formats();
+const Format& format_of(const std::filesystem::path& path);  ///< by extension; throws Error naming them all
+std::string extensions_text();                               ///< ".wav, .flac, ..." for help and messages
+
+std::unique_ptr<SignalReader> open_signals(const std::filesystem::path& path,
+                                           const ReadOptions& options = {});
+
+/// Files as a recording: the channels of all of them together, which must agree in length, rate and size.
+/// What is small enough is read once and kept.
+class FileRecording final : public Recording {
+ public:
+  explicit FileRecording(std::vector<std::filesystem::path> paths, const ReadOptions& options = {});
+  const Facts& facts() const { return facts_; }
+  Index channels() const override { return facts_.channels; }
+  void pass(const Visitor& visit) const override;
+  double resolution() const override;
+
+ private:
+  void read_through(const Visitor& visit) const;
+
+  std::vector<std::filesystem::path> paths_;
+  std::vector<std::unique_ptr<SignalReader>> readers_;
+  Facts facts_;
+  mutable Matrix<double> kept_;
+  mutable bool is_kept_ = false;
+  mutable bool is_large_ = false;
+};
+
+/// Files that appear together or not at all: each is written under a temporary name beside its own, and all
+/// get their names at commit(). What was not committed is removed.
+class NewFiles {
+ public:
+  NewFiles() = default;
+  ~NewFiles();
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+
+  std::filesystem::path add(const std::filesystem::path& path);  ///< the temporary name, an empty file
+  void write(const std::filesystem::path& path, std::string_view bytes);
+  void commit();
+
+ private:
+  struct File {
+    std::filesystem::path path, temporary;
+  };
+  std::vector<File> files_;
+};
+
+/// A file of signals among others: by the extension of `path`, under its temporary name.
+std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const std::filesystem::path& path,
+                                             const Facts& facts, const std::vector<Range>& ranges);
+
+}  // namespace demix::io

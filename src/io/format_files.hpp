@@ -1,0 +1,34 @@
+#pragma once
+
+#include "demix/signal_files.hpp"
+
+/// How each kind of file is opened and created; the table of them is in formats.cpp.
+namespace demix::io {
+
+using Path = std::filesystem::path;
+using Reader = std::unique_ptr<SignalReader>;
+using Writer = std::unique_ptr<SignalWriter>;
+using Ranges = std::vector<Range>;
+
+// frame_signals.cpp: what streams read and write too
+Reader open_wav(const Path& file, const ReadOptions& options);
+Writer create_wav(const Path& file, const Facts& facts, const Ranges& ranges);
+Reader open_text(const Path& file, const ReadOptions& options);
+Writer create_comma_text(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_tab_text(const Path& file, const Facts& facts, const Ranges& ranges);
+Reader open_f32(const Path& file, const ReadOptions& options);
+Reader open_f64(const Path& file, const ReadOptions& options);
+Writer create_f32(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_f64(const Path& file, const Facts& facts, const Ranges& ranges);
+
+// npy.cpp
+Reader open_npy(const Path& file, const ReadOptions& options);
+Writer create_npy(const Path& file, const Facts& facts, const Ranges& ranges);
+
+// sound.cpp: libsndfile
+Reader open_sound(const Path& file, const ReadOptions& options);
+Writer create_flac(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_ogg(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_aiff(const Path& file, const Facts& facts, const Ranges& ranges);
+
+}  // namespace demix::io

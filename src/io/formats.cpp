@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string>
+
+#include "demix/signal_files.hpp"
+#include "io/format_files.hpp"
+
+namespace demix::io {
+namespace fs = std::filesystem;
+namespace {
+
+const std::vector<Format>& table() {
+  static const std::vector<Format> rows = {
+      {"WAV", Kind::sound, {".wav"}, open_wav, create_wav},
+      {"FLAC", Kind::sound, {".flac"}, open_sound, create_flac},
+      {"OGG", Kind::sound, {".ogg"}, open_sound, create_ogg},
+      {"AIFF", Kind::sound, {".aiff", ".aif"}, open_sound, create_aiff},
+      {"comma-separated text", Kind::numbers, {".csv"}, open_text, create_comma_text},
+      {"text", Kind::numbers, {".tsv", ".txt", ".dat"}, open_text, create_tab_text},
+      {"NumPy array", Kind::numbers, {".npy"}, open_npy, create_npy},
+      {"raw 32-bit floats", Kind::numbers, {".f32"}, open_f32, create_f32},
+      {"raw 64-bit floats", Kind::numbers, {".f64"}, open_f64, create_f64},
+  };
+  return rows;
+}
+
+std::string lower_extension(const fs::path& path) {
+  std::string ext = path.extension().string();
+  std::transform(ext.begin(), ext.end(), ext.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ext;
+}
+
+const Format* find_format(const fs::path& path) {
+  const std::string ext = lower_extension(path);
+  for (const Format& f : table()) {
+    if (std::ranges::count(f.extensions, ext) > 0) return &f;
+  }
+  return nullptr;
+}
+
+std::string size_text(const Facts& facts, Index frames) {
+  std::string text = std::to_string(frames) + " frames";
+  if (facts.width > 0) {
+    text = std::to_string(facts.width) + " x " + std::to_string(facts.height) + " pixels";
+  }
+  if (facts.rate > 0) text += " at " + std::to_string(std::lround(facts.rate)) + " per second";
+  return text;
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return table(); }
+
+std::string extensions_text() {
+  std::string text;
+  for (const Format& f : table()) {
+    for (const std::string_view ext : f.extensions) text.append(text.empty() ? "" : ", ").append(ext);
+  }
+  return text;
+}
+
+const Format& format_of(const fs::path& path) {
+  if (const Format* f = find_format(path)) return *f;
+  throw Error(path.string() + ": unknown kind of file; expected " + extensions_text());
+}
+
+bool is_supported(const fs::path& path) { return find_format(path) != nullptr; }
+
+std::unique_ptr<SignalReader> open_signals(const fs::path& path, const ReadOptions& options) {
+  return format_of(path).open(path, options);
+}
+
+namespace {
+
+// What goes wrong is said of the file that was meant, not of its temporary name.
+template <typename F>
+auto under_name(const fs::path& temporary, const fs::path& path, F&& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    std::string text = e.what();
+    const std::string found = temporary.string();
+    if (const auto at = text.find(found); at != std::string::npos)
+      text.replace(at, found.size(), path.string());
+    throw Error(text);
+  }
+}
+
+class NamedWriter final : public SignalWriter {
+ public:
+  NamedWriter(std::unique_ptr<SignalWriter> writer, fs::path temporary, fs::path path)
+      : writer_(std::move(writer)), temporary_(std::move(temporary)), path_(std::move(path)) {}
+  void write(const Frames<double>& block) override {
+    under_name(temporary_, path_, [&] { writer_->write(block); });
+  }
+  void finish() override {
+    under_name(temporary_, path_, [&] { writer_->finish(); });
+  }
+
+ private:
+  std::unique_ptr<SignalWriter> writer_;
+  fs::path temporary_, path_;
+};
+
+}  // namespace
+
+std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& path, const Facts& facts,
+                                             const std::vector<Range>& ranges) {
+  const Format& format = format_of(path);
+  if (format.create == nullptr) {
+    throw Error(path.string() + ": demix reads " + std::string(format.name) +
+                " but does not write it; use .npy");
+  }
+  if (!facts.names.empty() && static_cast<Index>(facts.names.size()) != facts.channels) {
+    throw std::invalid_argument("facts.names must be one per channel or none");
+  }
+  const fs::path temporary = files.add(path);
+  auto writer = under_name(temporary, path, [&] { return format.create(temporary, facts, ranges); });
+  return std::make_unique<NamedWriter>(std::move(writer), temporary, path);
+}
+
+FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
+    : paths_(std::move(paths)) {
+  if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
+  for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
+  facts_ = readers_[0]->facts();
+  if (readers_.size() == 1) return;
+  facts_.channels = 0;
+  facts_.names.clear();
+  facts_.units.clear();
+  facts_.notes.clear();
+  for (std::size_t k = 0; k < readers_.size(); ++k) {
+    const Facts& one = readers_[k]->facts();
+    if (one.rate != facts_.rate || one.width != facts_.width || one.height != facts_.height) {
+      const auto what = [](const Facts& f) {
+        if (f.width > 0) return std::to_string(f.width) + " x " + std::to_string(f.height) + " pixels";
+        return f.rate > 0 ? std::to_string(std::lround(f.rate)) + " frames per second" : "no rate";
+      };
+      throw Error(paths_[k].string() + ": has " + what(one) + " where " + paths_[0].string() + " has " +
+                  what(facts_) + "; files given together must agree");
+    }
+    facts_.channels += one.channels;
+    facts_.notes.insert(facts_.notes.end(), one.notes.begin(), one.notes.end());
+    for (Index i = 0; i < one.channels; ++i) {
+      const auto c = static_cast<std::size_t>(i);
+      const std::string stem = paths_[k].stem().string();
+      facts_.names.push_back(!one.names.empty()  ? one.names[c]
+                             : one.channels == 1 ? stem
+                                                 : stem + " " + std::to_string(i + 1));
+      facts_.units.push_back(one.units.empty() ? "" : one.units[c]);
+    }
+  }
+}
+
+double FileRecording::resolution() const {
+  double coarsest = 0;
+  for (const auto& reader : readers_) coarsest = std::max(coarsest, reader->resolution());
+  return coarsest;
+}
+
+void FileRecording::pass(const Visitor& visit) const {
+  constexpr Index kept_values = Index{1} << 24;  // 128 MiB
+  if (is_kept_) return MatrixRecording<double>(kept_).pass(visit);
+  if (is_large_) return read_through(visit);
+  // The first time: kept unless it turns out to be large.
+  Index frames = 0;
+  kept_.resize(channels(), 0);
+  read_through([&](const Frames<double>& part) {
+    if (!is_large_ && (frames + part.cols()) * channels() > kept_values) {
+      is_large_ = true;
+      kept_.resize(0, 0);
+    }
+    if (!is_large_) {
+      if (frames + part.cols() > kept_.cols()) {
+        kept_.conservativeResize(Eigen::NoChange, std::max(2 * kept_.cols(), frames + part.cols()));
+      }
+      kept_.middleCols(frames, part.cols()) = part;
+    }
+    frames += part.cols();
+    visit(part);
+  });
+  if (is_large_) return;
+  kept_.conservativeResize(Eigen::NoChange, frames);
+  is_kept_ = true;
+}
+
+void FileRecording::read_through(const Visitor& visit) const {
+  const Index block = std::clamp<Index>((1 << 17) / channels(), 16, 1 << 14);
+  for (const auto& reader : readers_) reader->rewind();
+  Index frames = 0;
+  if (readers_.size() == 1) {
+    Matrix<double> part(channels(), block);
+    while (const Index got = readers_[0]->read(part)) visit(part.leftCols(got));
+    return;
+  }
+  Matrix<double> all(channels(), block);
+  std::vector<Matrix<double>> parts;
+  for (const auto& reader : readers_) parts.emplace_back(reader->facts().channels, block);
+  for (;;) {
+    Index first = 0;
+    Index row = 0;
+    for (std::size_t k = 0; k < readers_.size(); ++k) {
+      const Index got = readers_[k]->read(parts[k]);
+      if (k == 0) first = got;
+      if (got != first) {
+        throw Error(
+            paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
+            paths_[0].string() + ", which has " +
+            (got < first ? "more than " + size_text({}, frames + got) : size_text({}, frames + first)) +
+            "; files given together must agree");
+      }
+      all.middleRows(row, parts[k].rows()).leftCols(got) = parts[k].leftCols(got);
+      row += parts[k].rows();
+    }
+    if (first == 0) return;
+    frames += first;
+    visit(all.leftCols(first));
+  }
+}
+
+Signals read_signals(const fs::path& path) {
+  const FileRecording recording({path});
+  return {gather(recording), recording.facts().rate, recording.facts().names};
+}
+
+void write_signals(const fs::path& path, const Signals& signals) {
+  Facts facts;
+  facts.channels = signals.data.rows();
+  facts.rate = signals.rate;
+  facts.names = signals.names;
+  std::vector<Range> ranges;
+  for (Index i = 0; i < signals.data.rows(); ++i) {
+    if (signals.data.cols() > 0)
+      ranges.push_back({signals.data.row(i).minCoeff(), signals.data.row(i).maxCoeff()});
+  }
+  NewFiles files;
+  const auto writer = create_signals(files, path, facts, ranges);
+  writer->write(signals.data);
+  writer->finish();
+  files.commit();
+}
+
+}  // namespace demix::io

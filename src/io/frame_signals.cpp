@@ -1,0 +1,171 @@
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "demix/frame_io.hpp"
+#include "io/failure.hpp"
+#include "io/format_files.hpp"
+#include "io/numbers.hpp"
+#include "io/text_line.hpp"
+
+/// WAV, text and raw numbers, which streams read and write too: FrameReader and FrameWriter on files.
+namespace demix::io {
+namespace {
+
+class FrameSignals : public SignalReader {
+ public:
+  FrameSignals(const Path& file, FrameLayout asked) : file_(file), asked_(std::move(asked)) { rewind(); }
+
+  const Facts& facts() const override { return facts_; }
+
+  Index read(Eigen::Ref<Matrix<double>> out) override {
+    Index frames = 0;
+    while (frames < out.cols()) {
+      const Index got = reader_->read(out.rightCols(out.cols() - frames));
+      if (got == 0) break;
+      frames += got;
+    }
+    if (frames < out.cols() && reader_->missing() > 0) {
+      throw Error(file_.string() + ": ends " + std::to_string(reader_->missing()) +
+                  " bytes before its header says; it is cut off");
+    }
+    return frames;
+  }
+
+  void rewind() override {
+    reader_.emplace(file_.string(), asked_);
+    facts_.channels = reader_->layout().channels;
+    facts_.rate = reader_->layout().rate;
+    facts_.names = reader_->layout().names;
+  }
+
+ private:
+  Path file_;
+  FrameLayout asked_;
+  std::optional<FrameReader> reader_;
+  Facts facts_;
+};
+
+// Text whose columns may include the time.
+class TextSignals final : public SignalReader {
+ public:
+  TextSignals(const Path& file, const ReadOptions& options) : text_(file, asked(options)) {
+    facts_ = text_.facts();
+    const Index columns = facts_.channels;
+    if (options.time_column.value_or(0) > columns) {
+      throw Error(file.string() + ": has " + std::to_string(columns) + " columns, so column " +
+                  std::to_string(*options.time_column) + " cannot be the time");
+    }
+    const double step = columns > 1 ? time_step(options.time_column.value_or(1) - 1) : 0;
+    if (options.time_column) {
+      time_ = *options.time_column - 1;
+    } else if (step > 0) {
+      time_ = 0;
+      facts_.notes.push_back(file.string() + ": the first column counts up evenly and is taken as the time" +
+                             "; give --time-column 0 if it is a signal");
+    }
+    if (time_ < 0) return;
+    if (step > 0 && facts_.rate == 0) facts_.rate = rounded(1 / step);
+    facts_.channels = columns - 1;
+    if (!facts_.names.empty()) facts_.names.erase(facts_.names.begin() + time_);
+  }
+
+  const Facts& facts() const override { return facts_; }
+  void rewind() override { text_.rewind(); }
+
+  Index read(Eigen::Ref<Matrix<double>> out) override {
+    if (time_ < 0) return text_.read(out);
+    columns_.resize(facts_.channels + 1, out.cols());
+    const Index got = text_.read(columns_);
+    out.topRows(time_) = columns_.topRows(time_);
+    out.bottomRows(facts_.channels - time_) = columns_.bottomRows(facts_.channels - time_);
+    return got;
+  }
+
+ private:
+  static FrameLayout asked(const ReadOptions& options) {
+    FrameLayout layout{FrameFormat::csv, 0, options.rate, {}};
+    layout.delimiter = options.delimiter;
+    return layout;
+  }
+
+  // Of a column that counts up by even steps, within the digits it is written with; else 0.
+  double time_step(Index column) {
+    constexpr Index enough = 4096;
+    Matrix<double> start(facts_.channels, enough);
+    const Index frames = text_.read(start);
+    text_.rewind();
+    if (frames < 3) return 0;
+    const Eigen::RowVectorXd t = start.row(column).head(frames);
+    const double step = (t(frames - 1) - t(0)) / static_cast<double>(frames - 1);
+    if (!(step > 0)) return 0;
+    for (Index k = 1; k < frames; ++k) {
+      if (!(std::abs(t(k) - t(0) - step * static_cast<double>(k)) < 0.5 * step && t(k) > t(k - 1))) return 0;
+    }
+    return step;
+  }
+
+  // 249.99999 was 250.
+  static double rounded(double rate) {
+    const double near = std::round(rate);
+    return std::abs(rate - near) < 1e-3 * rate ? near : rate;
+  }
+
+  FrameSignals text_;
+  Facts facts_;
+  Index time_ = -1;  // the column
+  Matrix<double> columns_;
+};
+
+class FrameOutput final : public SignalWriter {
+ public:
+  FrameOutput(const Path& file, const Facts& facts, FrameFormat format, char delimiter = 0)
+      : writer_(file.string(), layout(facts, format, delimiter)) {}
+  void write(const Frames<double>& block) override { writer_.write(block); }
+  void finish() override { writer_.finish(); }
+
+ private:
+  static FrameLayout layout(const Facts& facts, FrameFormat format, char delimiter) {
+    FrameLayout all{format, facts.channels, facts.rate, facts.names};
+    all.delimiter = delimiter;
+    return all;
+  }
+  FrameWriter writer_;
+};
+
+Reader open_raw(const Path& file, const ReadOptions& options, std::size_t bytes) {
+  NumbersLayout layout;
+  layout.type = number_type('f', bytes);
+  layout.facts.channels = options.channels;
+  layout.facts.rate = options.rate;
+  return open_numbers(file, std::move(layout));
+}
+
+}  // namespace
+
+Reader open_wav(const Path& file, const ReadOptions&) {
+  return std::make_unique<FrameSignals>(file, FrameLayout{FrameFormat::wav, 0, 0, {}});
+}
+Reader open_text(const Path& file, const ReadOptions& options) {
+  return std::make_unique<TextSignals>(file, options);
+}
+Reader open_f32(const Path& file, const ReadOptions& options) { return open_raw(file, options, 4); }
+Reader open_f64(const Path& file, const ReadOptions& options) { return open_raw(file, options, 8); }
+
+Writer create_wav(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, facts, FrameFormat::wav);
+}
+Writer create_comma_text(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, facts, FrameFormat::csv, ',');
+}
+Writer create_tab_text(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, facts, FrameFormat::csv, '\t');
+}
+Writer create_f32(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, facts, FrameFormat::f32);
+}
+Writer create_f64(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, facts, FrameFormat::f64);
+}
+
+}  // namespace demix::io

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "demix/signal_files.hpp"
+
+/// Files that are one array of numbers somewhere: raw, .npy, EEGLAB's .fdt.
+namespace demix::io {
+
+struct NumberType {
+  std::size_t bytes = 0;
+  void (*decode)(const char* from, Index count, double* to) = nullptr;  ///< null: there is no such type
+  double resolution = 0;
+};
+/// Kind as NumPy writes it: f, i, u or b. `swapped`: most significant byte first.
+NumberType number_type(char kind, std::size_t bytes, bool swapped = false);
+
+struct NumbersLayout {
+  NumberType type;
+  Facts facts;
+  std::uint64_t frames = 0;  ///< 0: as many as the file holds
+  std::uint64_t offset = 0;  ///< of the first number, in bytes
+  bool planar = false;       ///< channel after channel, else frame after frame
+};
+std::unique_ptr<SignalReader> open_numbers(const std::filesystem::path& path, NumbersLayout layout);
+
+}  // namespace demix::io

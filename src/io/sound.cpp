@@ -1,0 +1,128 @@
+#include <cmath>
+#include <limits>
+
+#include "io/failure.hpp"
+#include "io/format_files.hpp"
+
+#ifdef DEMIX_HAVE_SNDFILE
+#include <sndfile.h>
+#endif
+
+/// FLAC, OGG and AIFF through libsndfile. (WAV is ours: streams need it, and go on with it after a kill.)
+namespace demix::io {
+#ifdef DEMIX_HAVE_SNDFILE
+namespace {
+
+struct Close {
+  void operator()(SNDFILE* file) const { sf_close(file); }
+};
+using Handle = std::unique_ptr<SNDFILE, Close>;
+
+class SoundReader final : public SignalReader {
+ public:
+  explicit SoundReader(const Path& path) : path_(path) { rewind(); }
+
+  const Facts& facts() const override { return facts_; }
+
+  void rewind() override {
+    std::error_code none;
+    if (std::filesystem::is_directory(path_, none)) throw Error(path_.string() + ": is a folder, not a file");
+    if (!std::filesystem::exists(path_)) {
+      errno = ENOENT;
+      throw failure(path_, "cannot open");
+    }
+    SF_INFO info{};
+    file_.reset();
+    file_.reset(sf_open(path_.c_str(), SFM_READ, &info));
+    if (!file_) throw Error(path_.string() + ": cannot be read as sound: " + sf_strerror(nullptr));
+    facts_.channels = info.channels;
+    facts_.rate = info.samplerate;
+    promised_ = info.frames;
+    seen_ = 0;
+  }
+
+  Index read(Eigen::Ref<Matrix<double>> out) override {
+    const sf_count_t got = sf_readf_double(file_.get(), out.data(), out.cols());
+    if (got > 0) seen_ += got;
+    const bool told = promised_ > 0 && promised_ < std::numeric_limits<sf_count_t>::max();
+    if (got < out.cols() && (sf_error(file_.get()) != SF_ERR_NO_ERROR || (told && seen_ < promised_))) {
+      throw Error(path_.string() + ": ends after " + std::to_string(seen_) + " frames of " +
+                  std::to_string(promised_) + "; it is cut off or damaged");
+    }
+    return std::max<Index>(got, 0);
+  }
+
+ private:
+  Path path_;
+  Handle file_;
+  Facts facts_;
+  sf_count_t promised_ = 0;
+  sf_count_t seen_ = 0;
+};
+
+class SoundWriter final : public SignalWriter {
+ public:
+  SoundWriter(const Path& path, const Facts& facts, int format) : path_(path) {
+    if (!(facts.rate >= 1 && facts.rate <= 655350) || facts.rate != std::floor(facts.rate)) {
+      throw Error(path.string() +
+                  ": a sound file needs a whole number of frames per second; give --rate, or "
+                  "write another kind of file");
+    }
+    SF_INFO info{};
+    info.channels = static_cast<int>(facts.channels);
+    info.samplerate = static_cast<int>(facts.rate);
+    info.format = format;
+    file_.reset(sf_open(path.c_str(), SFM_WRITE, &info));
+    if (!file_) {
+      throw Error(path.string() + ": cannot hold " + std::to_string(facts.channels) + " channels at " +
+                  std::to_string(info.samplerate) + " frames per second (" + sf_strerror(nullptr) +
+                  "); write .wav or .npy");
+    }
+    sf_command(file_.get(), SFC_SET_CLIPPING, nullptr, SF_TRUE);
+  }
+  void write(const Frames<double>& block) override {
+    const Matrix<double> dense = block;
+    if (sf_writef_double(file_.get(), dense.data(), dense.cols()) != dense.cols()) {
+      throw Error(path_.string() + ": cannot write: " + sf_strerror(file_.get()));
+    }
+  }
+  void finish() override {
+    if (sf_close(file_.release()) != 0)
+      throw Error(path_.string() + ": cannot write its end; is the disk full?");
+  }
+
+ private:
+  Path path_;
+  Handle file_;
+};
+
+}  // namespace
+
+Reader open_sound(const Path& file, const ReadOptions&) { return std::make_unique<SoundReader>(file); }
+Writer create_flac(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<SoundWriter>(file, facts, SF_FORMAT_FLAC | SF_FORMAT_PCM_24);
+}
+Writer create_ogg(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<SoundWriter>(file, facts, SF_FORMAT_OGG | SF_FORMAT_VORBIS);
+}
+Writer create_aiff(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<SoundWriter>(file, facts, SF_FORMAT_AIFF | SF_FORMAT_FLOAT);
+}
+#else
+namespace {
+
+Error without(const Path& path) {
+  return Error(path.string() +
+               ": this demix was built without libsndfile, which reads and writes FLAC, OGG and "
+               "AIFF; use .wav");
+}
+
+}  // namespace
+
+Reader open_sound(const Path& file, const ReadOptions&) { throw without(file); }
+Writer create_flac(const Path& file, const Facts&, const Ranges&) { throw without(file); }
+Writer create_ogg(const Path& file, const Facts&, const Ranges&) { throw without(file); }
+Writer create_aiff(const Path& file, const Facts&, const Ranges&) { throw without(file); }
+#endif
+
+}  // namespace demix::io
