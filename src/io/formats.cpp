@@ -186,7 +186,8 @@ void FileRecording::pass(const Visitor& visit) const {
 }
 
 void FileRecording::read_through(const Visitor& visit) const {
-  const Index block = std::clamp<Index>((1 << 17) / channels(), 16, 1 << 14);
+  // A multiple of what sums are made of, so that they do not depend on where blocks end.
+  const Index block = std::clamp<Index>((1 << 17) / channels() / 512, 1, 32) * 512;
   for (const auto& reader : readers_) reader->rewind();
   Index frames = 0;
   if (readers_.size() == 1) {

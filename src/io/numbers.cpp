@@ -61,6 +61,7 @@ class NumbersReader final : public SignalReader {
                   " bytes; it is cut off, or has another number of channels");
     }
     if (frames_ == 0) throw Error(path.string() + ": there are no numbers in it");
+    layout_.facts.frames = static_cast<Index>(frames_);
   }
 
   const Facts& facts() const override { return layout_.facts; }
