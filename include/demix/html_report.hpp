@@ -69,7 +69,6 @@ class Summary {
 
 /// A signal to listen to.
 struct Sound {
-  std::string label;
   std::string bytes;  ///< a whole WAV file; empty = too large for the page
   std::string file;   ///< where it is, from the folder of the page; or empty
   double seconds = 0;
@@ -78,7 +77,6 @@ struct Sound {
 
 /// A signal to look at.
 struct Picture {
-  std::string label;
   std::string bytes;  ///< a whole PNG file
   Index width = 0, height = 0;
 };

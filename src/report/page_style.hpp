@@ -45,10 +45,9 @@ pre { margin: .3rem 0; padding: .6rem .8rem; background: var(--tint); white-spac
 svg { display: block; width: 100%; height: 3.2rem; overflow: visible; }
 .many svg { height: 2.1rem; }
 .many .row { padding: .1rem 0; }
-svg.error { height: 1.2rem; }
 path { fill: none; stroke: var(--ink); stroke-width: 1; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
 .recovered path.line { stroke: var(--recovered); }
-path.true { stroke: var(--true); stroke-width: 3; stroke-opacity: .75; }
+path.true { stroke: var(--true); stroke-width: 4; }
 path.over { stroke: var(--recovered); stroke-width: 1.2; }
 path.residual { stroke: var(--residual); }
 path.zero { stroke: var(--soft); stroke-width: .5; }
@@ -95,7 +94,9 @@ rect.down { fill: var(--true); }
 }
 @media print {
   :root { color-scheme: light; }
-  body { padding: 0; max-width: none; font-size: 10pt; }
+  html { font-size: 10pt; }
+  body { padding: 0; max-width: none; }
+  .axis { break-before: avoid; }
   nav, audio { display: none; }
   h2, h3, figcaption { break-after: avoid; }
   tr, pre, .warnings { break-inside: avoid; }

@@ -29,7 +29,8 @@ const ready = a => a.readyState > 0 || a.error ? Promise.resolve() : new Promise
 Promise.all(sounds.map(ready)).then(() => done({
   durations: sounds.map(a => isFinite(a.duration) ? a.duration : null),
   widths: [...document.images].map(i => i.naturalWidth),
-  fetched: performance.getEntriesByType('resource').map(e => e.name).filter(n => !n.startsWith('data:')),
+  fetched: [...document.querySelectorAll('[src], link[href]')].map(e => e.src || e.href)
+    .concat(performance.getEntriesByType('resource').map(e => e.name)).filter(n => !n.startsWith('data:')),
 }));
 """
 OVERFLOW = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
