@@ -31,4 +31,11 @@ Writer create_flac(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_ogg(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_aiff(const Path& file, const Facts& facts, const Ranges& ranges);
 
+// pictures.cpp: libpng, libjpeg, libtiff
+Reader open_picture(const Path& file, const ReadOptions& options);
+Writer create_png(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_jpeg(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_tiff(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_pnm(const Path& file, const Facts& facts, const Ranges& ranges);
+
 }  // namespace demix::io

@@ -21,6 +21,10 @@ const std::vector<Format>& table() {
       {"NumPy array", Kind::numbers, {".npy"}, open_npy, create_npy},
       {"raw 32-bit floats", Kind::numbers, {".f32"}, open_f32, create_f32},
       {"raw 64-bit floats", Kind::numbers, {".f64"}, open_f64, create_f64},
+      {"PNG", Kind::picture, {".png"}, open_picture, create_png},
+      {"JPEG", Kind::picture, {".jpg", ".jpeg"}, open_picture, create_jpeg},
+      {"TIFF", Kind::picture, {".tif", ".tiff"}, open_picture, create_tiff},
+      {"PGM", Kind::picture, {".pgm", ".ppm", ".pnm"}, open_picture, create_pnm},
   };
   return rows;
 }
