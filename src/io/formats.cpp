@@ -19,6 +19,9 @@ const std::vector<Format>& table() {
       {"comma-separated text", Kind::numbers, {".csv"}, open_text, create_comma_text},
       {"text", Kind::numbers, {".tsv", ".txt", ".dat"}, open_text, create_tab_text},
       {"NumPy array", Kind::numbers, {".npy"}, open_npy, create_npy},
+      {"NumPy archive", Kind::numbers, {".npz"}, open_npz, create_npz},
+      {"MATLAB", Kind::numbers, {".mat"}, open_mat, create_mat},
+      {"EEGLAB", Kind::biosignal, {".set"}, open_set, create_set},
       {"raw 32-bit floats", Kind::numbers, {".f32"}, open_f32, create_f32},
       {"raw 64-bit floats", Kind::numbers, {".f64"}, open_f64, create_f64},
   };
