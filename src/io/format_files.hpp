@@ -25,6 +25,14 @@ Writer create_f64(const Path& file, const Facts& facts, const Ranges& ranges);
 Reader open_npy(const Path& file, const ReadOptions& options);
 Writer create_npy(const Path& file, const Facts& facts, const Ranges& ranges);
 
+// npz.cpp, mat.cpp, eeglab.cpp
+Reader open_npz(const Path& file, const ReadOptions& options);
+Writer create_npz(const Path& file, const Facts& facts, const Ranges& ranges);
+Reader open_mat(const Path& file, const ReadOptions& options);
+Writer create_mat(const Path& file, const Facts& facts, const Ranges& ranges);
+Reader open_set(const Path& file, const ReadOptions& options);
+Writer create_set(const Path& file, const Facts& facts, const Ranges& ranges);
+
 // sound.cpp: libsndfile
 Reader open_sound(const Path& file, const ReadOptions& options);
 Writer create_flac(const Path& file, const Facts& facts, const Ranges& ranges);
