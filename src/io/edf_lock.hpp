@@ -1,0 +1,10 @@
+#pragma once
+
+#include <mutex>
+
+namespace demix::io {
+
+/// Held while EDFlib opens or closes a file: its list of open files is not safe with threads.
+std::mutex& edflib_lock();
+
+}  // namespace demix::io
