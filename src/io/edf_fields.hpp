@@ -29,7 +29,7 @@ std::string cut_utf8(std::string_view text, std::size_t bytes);
 struct Record {
   Index frames = 0;
   int duration = 0;  ///< in units of 10 microseconds, as EDFlib has it
-  double seconds() const { return duration * 1e-5; }
+  double seconds() const { return duration / 1e5; }
 };
 /// The length nearest to a second at which `rate` is exact, if there is one; one that divides `frames` (0:
 /// not known) if possible. `most` frames fit into a record.

@@ -29,7 +29,8 @@ class Edf : public ::testing::TestWithParam<const char*> {
 
   static std::vector<Range> ranges_of(const Matrix<double>& X) {
     std::vector<Range> ranges;
-    for (Index i = 0; i < X.rows(); ++i) ranges.push_back({X.row(i).minCoeff(), X.row(i).maxCoeff()});
+    for (Index i = 0; X.cols() > 0 && i < X.rows(); ++i)
+      ranges.push_back({X.row(i).minCoeff(), X.row(i).maxCoeff()});
     return ranges;
   }
 
@@ -201,7 +202,7 @@ TEST_P(Edf, WhatItCannotHoldIsRefused) {
   refused(X, facts_at(std::sqrt(2.0), 100), "exactly");
   refused(X, facts_at(1e-3, 100), "exactly");
   refused(X.array() + 1e9, facts_at(100, 100), "offset");
-  refused(X * 1e308, facts_at(100, 100), "too large");
+  refused(X * 4e307, facts_at(100, 100), "too large");
   Matrix<double> hole = X;
   hole(1, 5) = std::nan("");
   refused(hole, facts_at(100, 100), "not finite");
@@ -293,8 +294,8 @@ TEST_P(Edf, DamagedBytesNeverCrash) {
   for (int k = 0; k < 3000; ++k) {
     std::string bad = good;
     for (int hits = 0; hits < 2; ++hits) {
-      char& byte = bad[static_cast<std::size_t>(random.below(static_cast<std::uint64_t>(bad.size())))];
-      byte = k % 2 ? digits[static_cast<std::size_t>(random.below(digits.size()))]
+      char& byte = bad[static_cast<std::size_t>(random.below(static_cast<Index>(bad.size())))];
+      byte = k % 2 ? digits[static_cast<std::size_t>(random.below(static_cast<Index>(digits.size())))]
                    : static_cast<char>(random.bits());
     }
     try_one(bad);
@@ -307,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Edf, ::testing::Values(".edf", ".bdf"),
 TEST(EdfFields, LimitsLieOutsideAndFitEightCharacters) {
   Random random(8);
   for (int k = 0; k < 20000; ++k) {
-    const double value = random.normal(1, 1)(0) * std::pow(10, static_cast<double>(random.below(60)) - 30);
+    const double value = random.normal() * std::pow(10, static_cast<double>(random.below(60)) - 30);
     const std::string below = edf::limit_below(value), above = edf::limit_above(value);
     ASSERT_LE(below.size(), 8U);
     ASSERT_LE(above.size(), 8U);
