@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <map>
-#include <mutex>
 
 #include "io/bytes.hpp"
 #include "io/edf_fields.hpp"
@@ -19,11 +19,6 @@
 /// records of one size, are read here: many at a time, and by as many readers of a file as are wanted.
 namespace demix::io {
 #ifdef DEMIX_HAVE_EDFLIB
-std::mutex& edflib_lock() {
-  static std::mutex lock;
-  return lock;
-}
-
 namespace {
 
 constexpr std::size_t part = 256;  // bytes of the header, and of what each signal adds to it
@@ -84,9 +79,9 @@ double real(std::string_view text, std::size_t at, const std::string& what, cons
   return *value;
 }
 
-// The fields of signal i, each kind of which stands together for all n signals.
-Signal parse_signal(std::string_view text, std::size_t i, std::size_t n, const Header& h,
-                    const std::string& name) {
+// The fields of signal i: each kind of field stands together for all signals.
+Signal parse_signal(std::string_view text, std::size_t i, const Header& h, const std::string& name) {
+  const std::size_t n = h.signals.size();
   const auto at = [&](std::size_t before, std::size_t width) { return part + before * n + width * i; };
   Signal s;
   s.label = edf::trimmed(text.substr(at(0, 16), 16));
@@ -122,31 +117,32 @@ void require_size(const Header& h, std::uint64_t bytes, const std::string& name)
               (announced > bytes ? "; it is cut off or damaged" : " or more; it is damaged"));
 }
 
-// Everything EDFlib computes with is checked here first: it trusts the sizes that it is told.
-Header parse_header(std::ifstream& in, std::uint64_t bytes, const std::string& name) {
-  std::string text = read_start(in, part);
+Error cut_off(const std::string& name) { return Error(name + ": is cut off in its header"); }
+
+// What the first 256 bytes say; the signals are still to come.
+Header parse_start(std::string_view text, const std::string& name) {
   const bool bdf = text.starts_with(
       "\xff"
       "BIOSEMI");
   if (text.empty()) throw Error(name + ": the file is empty");
   if (!bdf && !text.starts_with("0       ")) throw Error(name + ": not an EDF or BDF file");
-  const std::string cut = name + ": is cut off in its header";
-  if (text.size() < part) throw Error(cut);
+  if (text.size() < part) throw cut_off(name);
   require_ascii(text, bdf ? 1 : 0, name);
+  const std::string_view kind = text.substr(192, 5);
+  if (kind == "EDF+D" || kind == "BDF+D") {
+    throw Error(name + ": is discontinuous (" + std::string(kind) +
+                "): there are gaps between its records; save its continuous parts as files of their own");
+  }
   const long long n = whole(text, 252, 4, "the number of signals", name);
   if (n < 1 || n > EDFLIB_MAXSIGNALS) {
     throw Error(name + ": its header announces " + std::to_string(n) + " signals; 1 to " +
                 std::to_string(EDFLIB_MAXSIGNALS) + " are read");
   }
-  const std::string_view kind(text.data() + 192, 5);
-  if (kind == "EDF+D" || kind == "BDF+D") {
-    throw Error(name + ": is discontinuous (" + std::string(kind) +
-                "): there are gaps between its records; save its continuous parts as files of their own");
-  }
   Header h;
   h.width = bdf ? 3 : 2;
   h.plus = kind == (bdf ? "BDF+C" : "EDF+C");
-  h.bytes = part * static_cast<std::size_t>(n + 1);
+  h.signals.resize(static_cast<std::size_t>(n));
+  h.bytes = part * (h.signals.size() + 1);
   if (whole(text, 184, 8, "the size of the header", name) != static_cast<long long>(h.bytes)) {
     throw Error(name + ": the size of its header does not fit its number of signals; it is damaged");
   }
@@ -157,13 +153,19 @@ Header parse_header(std::ifstream& in, std::uint64_t bytes, const std::string& n
   }
   h.records = static_cast<std::uint64_t>(records);
   h.record_seconds = real(text, 244, "the duration of a record", name);
-  text = read_start(in, h.bytes);
-  if (text.size() < h.bytes) throw Error(cut);
+  return h;
+}
+
+// Everything EDFlib computes with is checked here first: it trusts the sizes that it is told.
+Header parse_header(std::ifstream& in, std::uint64_t bytes, const std::string& name) {
+  Header h = parse_start(read_start(in, part), name);
+  const std::string text = read_start(in, h.bytes);
+  if (text.size() < h.bytes) throw cut_off(name);
   require_ascii(text, part, name);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    h.signals.push_back(parse_signal(text, i, static_cast<std::size_t>(n), h, name));
-    h.signals.back().offset = h.record_bytes;
-    h.record_bytes += static_cast<std::uint64_t>(h.signals.back().samples) * h.width;
+  for (std::size_t i = 0; i < h.signals.size(); ++i) {
+    Signal& s = h.signals[i] = parse_signal(text, i, h, name);
+    s.offset = h.record_bytes;
+    h.record_bytes += static_cast<std::uint64_t>(s.samples) * h.width;
   }
   require_size(h, bytes, name);
   return h;

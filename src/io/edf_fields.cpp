@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace demix::io::edf {
 namespace {
@@ -112,19 +113,17 @@ std::optional<Record> choose_record(double rate, Index frames, Index most) {
   constexpr double units_per_second = 1e5;  // of EDFlib, which allows a millisecond to a minute
   constexpr double shortest = 100, longest = 6e6;
   std::optional<Record> best;
-  bool best_divides = false;
-  const auto distance = [](const Record& r) { return std::abs(std::log(r.seconds())); };
+  // Frames that would have to be made up at the end, then the distance from a second.
+  const auto cost = [&](const Record& r) {
+    return std::pair((r.frames - frames % r.frames) % r.frames, std::abs(std::log(r.seconds())));
+  };
   most = std::min(most, static_cast<Index>(std::min(1e9, rate * longest / units_per_second * (1 + 1e-9))));
   for (Index n = 1; n <= most; ++n) {
     const double exact = static_cast<double>(n) * units_per_second / rate;
     const double units = std::round(exact);
     if (units < shortest || units > longest || std::abs(exact - units) > 1e-9 * units) continue;
     const Record record{n, static_cast<int>(units)};
-    const bool divides = frames > 0 && frames % n == 0;
-    if (best && divides < best_divides) continue;
-    if (best && divides == best_divides && distance(record) >= distance(*best)) continue;
-    best = record;
-    best_divides = divides;
+    if (!best || cost(record) < cost(*best)) best = record;
   }
   return best;
 }

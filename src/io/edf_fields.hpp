@@ -14,7 +14,8 @@ std::string_view trimmed(std::string_view field);
 std::optional<double> number(std::string_view field);
 std::optional<long long> whole_number(std::string_view field);
 
-/// The largest number that fits 8 characters and is at most `value` (least), or the smallest at least that.
+/// A number of at most 8 characters that is not above, or not below, `value`, and near it; empty: there is
+/// none.
 std::string limit_below(double value);
 std::string limit_above(double value);
 
@@ -31,8 +32,8 @@ struct Record {
   int duration = 0;  ///< in units of 10 microseconds, as EDFlib has it
   double seconds() const { return duration / 1e5; }
 };
-/// The length nearest to a second at which `rate` is exact, if there is one; one that divides `frames` (0:
-/// not known) if possible. `most` frames fit into a record.
+/// A length at which `rate` is exact, if there is one: the one that leaves the fewest frames missing in the
+/// last record of `frames` (0: not known), of those the one nearest to a second. `most` fit into a record.
 std::optional<Record> choose_record(double rate, Index frames, Index most);
 
 }  // namespace demix::io::edf

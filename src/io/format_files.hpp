@@ -31,10 +31,10 @@ Writer create_flac(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_ogg(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_aiff(const Path& file, const Facts& facts, const Ranges& ranges);
 
-// edf.cpp: EDFlib
+// edf.cpp, edf_writer.cpp: EDFlib
 Reader open_edf(const Path& file, const ReadOptions& options);
 /// EDF+ (16 bits) and BDF+ (24 bits). A file is whole data records: their length is chosen to divide
-/// facts.frames; where it cannot, or facts.frames is 0, the last frame is repeated to the end of its record.
+/// facts.frames; where none does, or facts.frames is 0, the last frame is repeated to the end of its record.
 /// Names are cut to 16 ASCII characters, units to 8, texts of annotations to 40 bytes; annotations before the
 /// first frame are left out.
 Writer create_edf(const Path& file, const Facts& facts, const Ranges& ranges);

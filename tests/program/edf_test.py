@@ -26,12 +26,13 @@ def fields(values, width):
 
 
 def edf_plus(path, digital, rate, names, units, physical, annotations):
-    """An EDF+ file by the book: records of a second; annotations (onset, duration or None, text), one a record."""
+    """EDF+ by the book: records of a second; annotations (onset, duration or None, text), one a record."""
     n, frames = digital.shape
     records, room = frames // rate, 40
     signals = n + 1
     head = ("0".ljust(8) + "X X X X".ljust(80) + "Startdate 02-MAR-2004 X X X".ljust(80) + "02.03.0405.06.07"
-            + fields([256 * (signals + 1)], 8) + "EDF+C".ljust(44) + fields([records, 1], 8) + fields([signals], 4)
+            + fields([256 * (signals + 1)], 8) + "EDF+C".ljust(44) + fields([records, 1], 8)
+            + fields([signals], 4)
             + fields([*names, "EDF Annotations"], 16) + " " * 80 * signals + fields([*units, ""], 8)
             + fields([-physical] * n + [-1], 8) + fields([physical] * n + [1], 8)
             + fields([-32768] * signals, 8) + fields([32767] * signals, 8) + " " * 80 * signals
