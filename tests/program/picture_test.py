@@ -16,7 +16,7 @@ except ImportError:
     print("picture_test: skipped, there is no Pillow (Debian: python3-pil)")
     sys.exit(0)
 
-CONVERT = os.environ["CONVERT_PICTURE"]
+CONVERT = os.environ["CONVERT"]
 REAL = Path(os.environ.get("DEMIX_DATA", "/nowhere")) / "images_free"
 JPEG = 3 / 255  # versions of libjpeg round differently
 
