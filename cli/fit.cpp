@@ -20,7 +20,7 @@ void run(const Options& o) {
   const io::FileRecording recording = open(o.inputs);
   const Outcome outcome = run_method(o.choice, recording, recording.facts().names, o.inputs.called());
   io::save_model(o.output, outcome.model);
-  if (!outcome.why.empty()) fmt::print(stderr, "{}\n", outcome.why);
+  if (!outcome.why.empty()) fmt::print(stderr, "{}: {}\n", outcome.model.method, outcome.why);
   print_warnings(outcome.model);
   fmt::print("{}\n", o.output);
 }

@@ -121,7 +121,7 @@ void run(const Options& o) {
   files.write(folder / "summary.json", text);
   files.commit();
 
-  if (!s.why.empty()) fmt::print(stderr, "{}\n", s.why);
+  if (!s.why.empty()) fmt::print(stderr, "{}: {}\n", model.method, s.why);
   print_warnings(model);
   if (o.json) {
     fmt::print("{}", text);

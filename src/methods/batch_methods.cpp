@@ -29,19 +29,18 @@ double expected_crosstalk(const Recording& X, const Model& model) {
 }  // namespace
 
 Outcome run_auto(const Recording& X, const MethodOptions& o) {
-  constexpr double enough = 0.01;  // 40 dB
+  constexpr double enough = 0.03;  // 30 dB
   Outcome first = run_fobi(X, o);
   const double crosstalk = expected_crosstalk(X, first.model);
   const std::string decibels = std::to_string(std::lround(-20 * std::log10(std::max(crosstalk, 1e-15))));
   if (crosstalk < enough) {
-    first.why = "fobi: the kurtoses are so far apart that sampling leaves less than -" + decibels +
-                " dB of crosstalk";
+    first.why = "the kurtoses are far apart: sampling leaves a crosstalk of about -" + decibels + " dB";
     return first;
   }
   Outcome second = run_fastica(X, o);
-  second.why = crosstalk < 1 ? "fastica: by kurtosis alone (fobi) a crosstalk of -" + decibels +
-                                   " dB was to be expected"
-                             : "fastica: the kurtoses are too close for fobi";
+  second.why = crosstalk < 1
+                   ? "by kurtosis alone (fobi) a crosstalk of about -" + decibels + " dB was to be expected"
+                   : "the kurtoses are too close for fobi";
   return second;
 }
 
