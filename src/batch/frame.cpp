@@ -1,13 +1,12 @@
 #include "batch/frame.hpp"
 
-#include <Eigen/LU>
-
 #include <algorithm>
 #include <stdexcept>
 
 #include "core/blocks.hpp"
 #include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
 
 namespace demix {
@@ -96,7 +95,7 @@ Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q
   model.samples = X.cols();
   model.mean = white.mean;
   model.unmixing = Q * white.whitener;
-  model.mixing = white.dewhitener * Q.transpose() * (Q * Q.transpose()).inverse();
+  model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
   model.kurtosis = output_kurtosis<T>(model, X, progress);
   put_in_order(model, white.dewhitener.rowwise().norm());
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
