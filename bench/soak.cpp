@@ -4,7 +4,6 @@
 //
 //   soak [frames] [seconds]     stops at whichever comes first; 1e9 frames, 600 s by default
 #include <unistd.h>
-#include <Eigen/Dense>
 
 #include <chrono>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/natural_network.hpp"
 #include "demix/stream_separator.hpp"
 #include "demix/synthetic.hpp"
@@ -81,8 +81,7 @@ int main(int argc, char** argv) {
     }
     frames += chunk;
     if (memory == 0) memory = resident_megabytes();
-    const demix::Vector<double> of_M =
-        Eigen::SelfAdjointEigenSolver<Matrix<double>>(network.lateral()).eigenvalues();
+    const demix::Vector<double> of_M = demix::symmetric_eigen(network.lateral()).values;
     const double now[4] = {off_white(converge.unmixing(), C), off_white(track.unmixing(), C),
                            of_M(d - 1) / of_M(0), resident_megabytes() - memory};
     for (int k = 0; k < 4; ++k) worst[k] = std::max(worst[k], now[k]);

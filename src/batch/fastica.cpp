@@ -1,7 +1,5 @@
 #include "demix/fastica.hpp"
 
-#include <Eigen/Eigenvalues>
-
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -9,12 +7,12 @@
 
 #include "batch/frame.hpp"
 #include "core/blocks.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
 
 namespace demix {
 namespace {
 
-using Eig = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
 constexpr std::array<std::string_view, 4> contrast_names = {"logcosh", "exp", "cube", "skew"};
 
 // g(y) in place of y, and sums of g'(y) over each row.
@@ -44,7 +42,7 @@ void apply_contrast(Contrast contrast, Matrix<double>& y, Vector<double>& slope)
 
 // (W W^T)^-1/2 W
 Matrix<double> orthogonal(const Matrix<double>& W) {
-  return Eig(W * W.transpose()).operatorInverseSqrt() * W;
+  return inverse_sqrt(symmetric_eigen(W * W.transpose())) * W;
 }
 
 struct Rotation {
@@ -141,7 +139,7 @@ Model fastica(const Recording& X, const FastIcaOptions& options) {
     weighted.add(block);
     sample.add(block);
   });
-  const Matrix<double> U = Eig(weighted.covariance()).eigenvectors();
+  const Matrix<double> U = symmetric_eigen(weighted.covariance()).vectors;
   const Matrix<double> H = white.whitener * (sample.matrix().colwise() - white.mean);
 
   const Rotation found = find_rotation(U.transpose(), H, options);

@@ -1,8 +1,7 @@
 #include "demix/fobi.hpp"
 
-#include <Eigen/Eigenvalues>
-
 #include "batch/frame.hpp"
+#include "demix/linear_algebra.hpp"
 
 namespace demix {
 
@@ -11,8 +10,8 @@ Model fobi(const Recording& X, const FobiOptions& options) {
   const Whitening white = prepare(X, options.whitening, progress);  // h = P (x - mean)
   WeightedMoments weighted(white.mean, white.whitener, options.weight);
   pass(X, progress, 1. / 3, 2. / 3, [&](const Frames<double>& block) { weighted.add(block); });
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(weighted.covariance());            // C_z = U D U^T
-  Model model = finish(X, white, eig.eigenvectors().transpose(), options.weight, progress);  // y = U^T h
+  const Eigenpairs eig = symmetric_eigen(weighted.covariance());                      // C_z = U D U^T
+  Model model = finish(X, white, eig.vectors.transpose(), options.weight, progress);  // y = U^T h
   model.method = "fobi";
   model.options["weight"] = weight_name(options.weight);
   return model;

@@ -1,13 +1,12 @@
 #include "batch/frame.hpp"
 
-#include <Eigen/LU>
-
 #include <algorithm>
 #include <stdexcept>
 
 #include "core/blocks.hpp"
 #include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
 
 namespace demix {
@@ -84,7 +83,7 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   model.samples = white.samples;
   model.mean = white.mean;
   model.unmixing = Q * white.whitener;
-  model.mixing = white.dewhitener * Q.transpose() * (Q * Q.transpose()).inverse();
+  model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
   Vector<double> second = Vector<double>::Zero(model.components());
   Vector<double> fourth = second;

@@ -1,9 +1,8 @@
 #include "demix/objective.hpp"
 
-#include <Eigen/Cholesky>
-
 #include <stdexcept>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/moments.hpp"
 
 namespace demix {
@@ -11,10 +10,11 @@ namespace demix {
 Matrix<double> gamma_inverse(const Frames<double>& X, Weight weight) {
   // P = L^-1 with C = L L^T whitens; then Gamma_x^-1 = L C_z L^T.
   const Matrix<double> C = X * X.transpose() / static_cast<double>(X.cols());
-  const Eigen::LLT<Matrix<double>> llt(C);
-  if (llt.info() != Eigen::Success) throw std::invalid_argument("X: its covariance is singular");
-  const Matrix<double> L = llt.matrixL();
-  const Matrix<double> P = llt.matrixL().solve(Matrix<double>::Identity(C.rows(), C.cols()));
+  const Cholesky llt(C);
+  if (!llt.positive_definite()) throw std::invalid_argument("X: its covariance is singular");
+  const Matrix<double> L = llt.L().triangularView<Eigen::Lower>();
+  const Matrix<double> P =
+      L.triangularView<Eigen::Lower>().solve(Matrix<double>::Identity(C.rows(), C.cols()));
   WeightedMoments weighted(Vector<double>::Zero(X.rows()), P, weight);
   weighted.add(X);
   return L * weighted.covariance() * L.transpose();
@@ -25,7 +25,7 @@ Matrix<double> gamma_inverse(const Frames<double>& X, Weight weight) {
 double similarity_objective(const Frames<double>& X, const Matrix<double>& gamma_inv, const Frames<double>& Y,
                             const Vector<double>& lambda2) {
   const auto T = static_cast<double>(X.cols());
-  const Eigen::LLT<Matrix<double>> gamma(gamma_inv);
+  const Cholesky gamma(gamma_inv);
   const Matrix<double> Cx = X * X.transpose() / T;
   const Matrix<double> Cy = Y * Y.transpose() / T;
   const Matrix<double> Cxy = X * Y.transpose() / T;

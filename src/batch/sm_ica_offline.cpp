@@ -1,20 +1,16 @@
 #include "demix/sm_ica_offline.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "batch/frame.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/moments.hpp"
 #include "demix/random.hpp"
 
 namespace demix {
 namespace {
-
-using Eig = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
 
 // The rotation still to go: Q C_z Q^T is diagonal at the optimum, descending where lambda ascends. To first
 // order the angle left in the plane (i, j) is the off-diagonal element over the gap of the diagonal.
@@ -36,14 +32,14 @@ void natural(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz
              const SmIcaOfflineOptions& options, const Vector<double>& lambda2) {
   const Index d = white.components();
   const double eta = options.eta > 0 ? options.eta : 1;
-  const Eigen::LLT<Matrix<double>> solve_Cz(Cz);
+  const Cholesky solve_Cz(Cz);
   Matrix<double> W = Random(options.seed).normal(d, d);
   Matrix<double> Q(d, d);
   for (run.iterations = 0;; ++run.iterations) {
-    const Eig eig(W * W.transpose());  // M = (W W^T)^1/2,  Q = M^-1 W
-    const Vector<double> root = eig.eigenvalues().cwiseMax(0).cwiseSqrt();
-    run.M = eig.eigenvectors() * root.asDiagonal() * eig.eigenvectors().transpose();
-    Q = eig.eigenvectors() * root.cwiseInverse().asDiagonal() * eig.eigenvectors().transpose() * W;
+    const Eigenpairs eig = symmetric_eigen(W * W.transpose());  // M = (W W^T)^1/2,  Q = M^-1 W
+    const Vector<double> root = eig.values.cwiseMax(0).cwiseSqrt();
+    run.M = eig.vectors * root.asDiagonal() * eig.vectors.transpose();
+    Q = eig.vectors * root.cwiseInverse().asDiagonal() * eig.vectors.transpose() * W;
     if (options.watch) options.watch(run.iterations, W * white.whitener, run.M);
 
     run.residual = rotation_left(Q, Cz, lambda2);
@@ -73,8 +69,8 @@ void published(SmIcaOffline& run, const Frames<T>& X, const Moments& moments,
   run.M = I;
   for (run.iterations = 0;; ++run.iterations) {
     if (options.watch) options.watch(run.iterations, run.W, run.M);
-    const Eigen::LLT<Matrix<double>> llt(run.M);
-    if (llt.info() != Eigen::Success || !run.W.allFinite()) {
+    const Cholesky llt(run.M);
+    if (!llt.positive_definite() || !run.W.allFinite()) {
       run.status = OfflineStatus::diverged;
       return;
     }
@@ -97,7 +93,7 @@ void published(SmIcaOffline& run, const Frames<T>& X, const Moments& moments,
 
 // Y = M^-1 W (X - mean) as it stands: what the published rule arrived at, white or not.
 Matrix<double> as_rotation(const SmIcaOffline& run, const Whitening& white) {
-  return Eigen::LLT<Matrix<double>>(run.M).solve(run.W) * white.dewhitener;
+  return Cholesky(run.M).solve(run.W) * white.dewhitener;
 }
 
 template <typename T>

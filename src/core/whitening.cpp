@@ -1,11 +1,11 @@
 #include "demix/whitening.hpp"
 
-#include <Eigen/Eigenvalues>
-
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
+
+#include "demix/linear_algebra.hpp"
 
 namespace demix {
 
@@ -66,9 +66,9 @@ Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double res
   const Vector<double> S_inv = S.unaryExpr([](double s) { return s > 0 ? 1 / s : 0.0; });
 
   // correlation = V E V^T
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(S_inv.asDiagonal() * C * S_inv.asDiagonal());
-  out.eigenvalues = eig.eigenvalues().reverse().cwiseMax(0);
-  const Matrix<double> V = eig.eigenvectors().rowwise().reverse();
+  const Eigenpairs eig = symmetric_eigen(S_inv.asDiagonal() * C * S_inv.asDiagonal());
+  out.eigenvalues = eig.values.reverse().cwiseMax(0);
+  const Matrix<double> V = eig.vectors.rowwise().reverse();
 
   const auto size = static_cast<double>(n);
   const double tolerance =
@@ -85,10 +85,10 @@ Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double res
   if ((options.components > 0 && options.components < r) || (options.share > 0 && options.share < 1)) {
     // Principal components in the channels' own units: a rotation U of h that orders P^+ by the power it
     // carries.
-    const Eigen::SelfAdjointEigenSolver<Matrix<double>> pca(out.dewhitener.transpose() * out.dewhitener);
+    const Eigenpairs pca = symmetric_eigen(out.dewhitener.transpose() * out.dewhitener);
     const Index kept = std::min(options.components > 0 ? options.components : r,
-                                options.share > 0 ? holding(options.share, pca.eigenvalues()) : r);
-    const Matrix<double> U = pca.eigenvectors().rightCols(kept).rowwise().reverse();
+                                options.share > 0 ? holding(options.share, pca.values) : r);
+    const Matrix<double> U = pca.vectors.rightCols(kept).rowwise().reverse();
     out.whitener = U.transpose() * out.whitener;
     out.dewhitener = out.dewhitener * U;
   }

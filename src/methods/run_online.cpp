@@ -1,14 +1,12 @@
 #include "methods/run_online.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 
 #include "batch/frame.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "methods/record.hpp"
 
@@ -37,7 +35,7 @@ bool is_white(const Whitening& white, std::int64_t frames) {
 }
 
 std::string condition(const Whitening& white) {
-  const Vector<double> s = white.dewhitener.jacobiSvd().singularValues();
+  const Vector<double> s = singular_values(white.dewhitener);
   const double ratio = s(0) / s(s.size() - 1);
   return std::to_string(std::lround(10 * ratio) / 10) + "." + std::to_string(std::lround(10 * ratio) % 10);
 }
@@ -111,8 +109,7 @@ void warn_not_converged(Model& model, const std::string& text, std::vector<Index
 void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white, const Matrix<double>& Q) {
   WeightedMoments weighted(white.mean, white.whitener);
   X.pass([&](const Frames<double>& block) { weighted.add(block); });
-  const Matrix<double> U =
-      Eigen::SelfAdjointEigenSolver<Matrix<double>>(weighted.covariance()).eigenvectors();
+  const Matrix<double> U = symmetric_eigen(weighted.covariance()).vectors;
   const Matrix<double> share = (Q * U).rowwise().normalized().array().square();  // of optimum j in output i
   const double missed = 1 - share.rowwise().maxCoeff().minCoeff();
   if (missed <= 0.05) return;
@@ -205,7 +202,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
   if (!separator->failure().empty()) return fail("found nothing: " + separator->failure());
 
   const Matrix<double> Q = without_zero_rows(separator->unmixing() * stage) * feed.white.dewhitener;
-  const Vector<double> s = Q.rows() > 0 ? Vector<double>(Q.jacobiSvd().singularValues()) : Vector<double>();
+  const Vector<double> s = Q.rows() > 0 ? singular_values(Q) : Vector<double>();
   if (s.size() == 0 || s(s.size() - 1) < 1e-4 * s(0)) {
     return fail(
         "has come to outputs that depend on each other: several respond to the same feature, and "

@@ -1,8 +1,5 @@
 #include "demix/metrics.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +7,7 @@
 #include <string>
 
 #include "demix/assignment.hpp"
+#include "demix/linear_algebra.hpp"
 
 namespace demix {
 namespace {
@@ -133,7 +131,7 @@ BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y, const Matchin
   // s_i.
   const Matrix<double> SS = S * S.transpose();
   const Matrix<double> YS = Y * S.transpose();
-  const Matrix<double> G = SS.completeOrthogonalDecomposition().solve(YS.transpose()).transpose();
+  const Matrix<double> G = least_squares(SS, YS.transpose()).transpose();
   const Matrix<double> projected = G * S;
   const Vector<double> artefact = (Y - projected).rowwise().squaredNorm();
   const Vector<double> explained = projected.rowwise().squaredNorm();

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <Eigen/Cholesky>
-
 #include <array>
 #include <cmath>
 
-#include "demix/types.hpp"
+#include "demix/linear_algebra.hpp"
 
 /// Has the mixing changed? As long as it has not, the outputs of a separator that has learned are white:
 /// C = E[y y^T] = I. In windows of the outputs, short and long, two distances from that are watched,
@@ -95,7 +93,7 @@ class ChangeDetector {
       ++live;
     }
     llt_.compute(C_);
-    const double log_det = 2 * llt_.matrixLLT().diagonal().array().abs().max(1e-300).log().sum();
+    const double log_det = 2 * llt_.L().diagonal().array().abs().max(1e-300).log().sum();
     correlated_ = std::max(0.0, log_diagonal - log_det);
     far_ = std::max(0.0, trace - log_det - live);
   }
@@ -107,7 +105,7 @@ class ChangeDetector {
   double correlated_ = 0;
   double far_ = 0;
   Matrix<double> C_;
-  Eigen::LLT<Matrix<double>> llt_;
+  Cholesky<double> llt_;
 };
 
 }  // namespace demix

@@ -1,8 +1,5 @@
 #include "demix/natural_network.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +7,7 @@
 #include <string>
 
 #include "demix/lambda.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "demix/whitening.hpp"
 #include "online/kernels.hpp"
@@ -17,14 +15,12 @@
 namespace demix {
 namespace {
 
-using Eig = Eigen::SelfAdjointEigenSolver<Matrix<double>>;
-
 // C^-1/2, directions of no power left alone
 Matrix<double> inverse_root(const Matrix<double>& C) {
-  const Eig eig(C);
-  const double floor = 1e-14 * std::max(eig.eigenvalues().maxCoeff(), std::numeric_limits<double>::min());
-  return eig.eigenvectors() * eig.eigenvalues().cwiseMax(floor).cwiseSqrt().cwiseInverse().asDiagonal() *
-         eig.eigenvectors().transpose();
+  const Eigenpairs eig = symmetric_eigen(C);
+  const double floor = 1e-14 * std::max(eig.values.maxCoeff(), std::numeric_limits<double>::min());
+  return eig.vectors * eig.values.cwiseMax(floor).cwiseSqrt().cwiseInverse().asDiagonal() *
+         eig.vectors.transpose();
 }
 
 // The rotation nearest to A.

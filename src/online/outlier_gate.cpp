@@ -1,9 +1,9 @@
 #include "online/outlier_gate.hpp"
 
-#include <Eigen/QR>
-
 #include <algorithm>
 #include <cmath>
+
+#include "demix/linear_algebra.hpp"
 
 namespace demix {
 namespace {
@@ -39,11 +39,10 @@ std::vector<bool> OutlierGate::open(const Matrix<double>& first) {
       rows.row(kept++) = X.col(t).transpose() / (length > 0 ? length : 1);
     }
     // a_t = x^T (R^T R)^-1 x; directions without power say nothing
-    const Eigen::ColPivHouseholderQR<Matrix<double>> qr(rows.topRows(kept));
-    const Index rank = qr.rank();
-    const Matrix<double> ordered = qr.colsPermutation().transpose() * X;
-    const Matrix<double> R = qr.matrixR().topLeftCorner(rank, rank);
-    const Matrix<double> white = R.transpose().triangularView<Eigen::Lower>().solve(ordered.topRows(rank));
+    const PivotedQr qr = pivoted_qr(rows.topRows(kept));
+    const Matrix<double> ordered = X(qr.order, Eigen::all);
+    const Matrix<double> white =
+        qr.R.transpose().triangularView<Eigen::Lower>().solve(ordered.topRows(qr.rank));
     a = white.colwise().squaredNorm().transpose() * static_cast<double>(kept);
     const double limit = 30 * quantile(a, 0.5);
     for (Index t = 0; t < frames; ++t) keep[static_cast<std::size_t>(t)] = a(t) <= limit;

@@ -1,12 +1,11 @@
 #include "demix/sm_ica_network.hpp"
 
-#include <Eigen/Cholesky>
-
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "online/kernels.hpp"
 
@@ -85,7 +84,7 @@ Matrix<T> SmIcaNetwork<T>::lateral() const {
 
 template <typename T>
 Matrix<T> SmIcaNetwork<T>::unmixing() const {
-  return lateral().llt().solve(feedforward());
+  return Cholesky<T>(lateral()).solve(feedforward());
 }
 
 template <typename T>

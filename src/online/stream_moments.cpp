@@ -1,5 +1,7 @@
 #include "online/stream_moments.hpp"
 
+#include <Eigen/Householder>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,9 +37,7 @@ StreamMoments::StreamMoments(Index channels, Index components, double resolution
     : components_(components),
       level_(std::max(100 * eps, 10 * std::sqrt(static_cast<double>(channels) / 12) * resolution)),
       memory_(memory),
-      fourth_(std::in_place_type<WeightedScatter>, channels),
-      eig_(channels),
-      svd_(channels, channels, Eigen::ComputeFullV) {
+      fourth_(std::in_place_type<WeightedScatter>, channels) {
   const Index n = channels;
   const Index block = block_for(n);
   if (n <= 16) {
@@ -48,9 +48,9 @@ StreamMoments::StreamMoments(Index channels, Index components, double resolution
     std::get<WeightedScatter>(fourth_).reserve(block);
   }
   origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = block_mean_ = delta_ = solved_mean_ =
-      scale_ = singular_ = work_ = noise_ = Vector<double>::Zero(n);
+      scale_ = singular_ = work_ = noise_ = eig_.values = svd_.values = Vector<double>::Zero(n);
   V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = P_ = rotated_ = unmixing_ = square_ =
-      product_ = Matrix<double>::Zero(n, n);
+      product_ = eig_.vectors = svd_.V = Matrix<double>::Zero(n, n);
   X_ = base_ = centred_ = Matrix<double>::Zero(n, block);
   rows_ = Matrix<double>::Zero(n + block + 1, n);
   A_ = G_ = Z_ = Matrix<double>::Zero(n + 1, n + 1);
@@ -160,10 +160,10 @@ bool StreamMoments::fits() {
   if (live_ == 0) return true;
   square_.setZero();  // coordinates without power add zeros at the lower end
   square_.topLeftCorner(live_, live_) = new_scatter_.topLeftCorner(live_, live_) / new_count_;
-  eig_.compute(square_, Eigen::EigenvaluesOnly);
-  const double most = eig_.values()(n - 1);
+  symmetric_eigenvalues(square_, eig_.values);
+  const double most = eig_.values(n - 1);
   if (most > 16) return false;
-  if (new_count_ < next_ratio_ || most <= 256 * eig_.values()(n - live_)) return true;
+  if (new_count_ < next_ratio_ || most <= 256 * eig_.values(n - live_)) return true;
   next_ratio_ = 1.5 * new_count_;  // a direction too weak to be lifted must not be tried with every block
   return false;
 }
@@ -181,9 +181,9 @@ void StreamMoments::triangle() {
         square_(i, j) = work_(i) > 0 && work_(j) > 0 ? scatter_(i, j) / work_(i) / work_(j) : 0;
       }
     }
-    eig_.compute(square_);
+    symmetric_eigen(square_, eig_);
     rows_.middleRows(size, n).noalias() =
-        (keep_ * eig_.values().cwiseMax(0)).cwiseSqrt().asDiagonal() * eig_.vectors().transpose();
+        (keep_ * eig_.values.cwiseMax(0)).cwiseSqrt().asDiagonal() * eig_.vectors.transpose();
     for (Index j = 0; j < n; ++j) rows_.col(j).segment(size, n) *= work_(j);
     rows_.row(size + n) = std::sqrt(before * static_cast<double>(frames_) / new_count_) * delta_.transpose();
     size += n + 1;
@@ -204,11 +204,11 @@ void StreamMoments::triangle() {
 void StreamMoments::move() {
   const Index n = channels();
   square_ = rows_.topRows(n).triangularView<Eigen::Upper>();
-  svd_.compute(square_);
-  singular_ = svd_.singularValues() / std::sqrt(new_count_);
+  right_singular(square_, svd_);
+  singular_ = svd_.values / std::sqrt(new_count_);
   work_ = noise_.cwiseQuotient(scale_);
   const auto is_live = [&](Index i) {
-    return singular_(i) > std::max(svd_.matrixV().col(i).cwiseAbs().dot(work_), 1e-14 * singular_(0));
+    return singular_(i) > std::max(svd_.V.col(i).cwiseAbs().dot(work_), 1e-14 * singular_(0));
   };
   live_ = 0;
   for (Index i = 0; i < n; ++i) live_ += is_live(i);
@@ -217,8 +217,8 @@ void StreamMoments::move() {
   for (Index i = 0; i < n; ++i) {  // what has no power above rounding is not lifted
     const Index row = is_live(i) ? next_live++ : next_other++;
     const double size = row < live_ ? singular_(i) : 1;
-    W_.row(row) = svd_.matrixV().col(i).transpose().cwiseQuotient(scale_.transpose()) / size;
-    W_inverse_.col(row) = scale_.cwiseProduct(svd_.matrixV().col(i)) * size;
+    W_.row(row) = svd_.V.col(i).transpose().cwiseQuotient(scale_.transpose()) / size;
+    W_inverse_.col(row) = scale_.cwiseProduct(svd_.V.col(i)) * size;
   }
   if (!based_) {
     based_ = true;
@@ -290,13 +290,13 @@ void StreamMoments::whiten() {
   const Index n = channels();
   square_.setZero();
   square_.topLeftCorner(live_, live_) = scatter_.topLeftCorner(live_, live_) / count_;
-  eig_.compute(square_);
+  symmetric_eigen(square_, eig_);
   rank_ = 0;
   P_.setZero();
   for (Index i = n - 1; i >= n - live_; --i) {
-    const double variance = eig_.values()(i);
-    if (!(variance > 1e-14 * eig_.values()(n - 1))) break;
-    P_.row(rank_).head(live_) = eig_.vectors().col(i).head(live_).transpose() / std::sqrt(variance);
+    const double variance = eig_.values(i);
+    if (!(variance > 1e-14 * eig_.values(n - 1))) break;
+    P_.row(rank_).head(live_) = eig_.vectors.col(i).head(live_).transpose() / std::sqrt(variance);
     ++rank_;
   }
   if (rank_ == 0) return next(Stage::idle);
@@ -310,9 +310,9 @@ void StreamMoments::whiten() {
     product_.setZero();
     product_.topLeftCorner(r, r).noalias() = dewhitener.transpose() * dewhitener;
     product_.diagonal().tail(n - r).setConstant(-1);  // not among the largest
-    eig_.compute(product_);
+    symmetric_eigen(product_, eig_);
     rank_ = components_;
-    product_.leftCols(rank_) = eig_.vectors().rightCols(rank_).rowwise().reverse();
+    product_.leftCols(rank_) = eig_.vectors.rightCols(rank_).rowwise().reverse();
     square_.topRows(rank_).noalias() = product_.topLeftCorner(r, rank_).transpose() * P_.topRows(r);
     P_.topRows(rank_) = square_.topRows(rank_);
   }
@@ -350,8 +350,8 @@ void StreamMoments::rotate() {
   product_ = (square_ + square_.transpose()) / (2 * count_);
   product_.diagonal().tail(n - r).setConstant(-1 -
                                               2 * product_.topLeftCorner(r, r).norm());  // these come last
-  eig_.compute(product_);
-  product_.leftCols(r) = eig_.vectors().rightCols(r).rowwise().reverse();  // E, by descending D
+  symmetric_eigen(product_, eig_);
+  product_.leftCols(r) = eig_.vectors.rightCols(r).rowwise().reverse();  // E, by descending D
   rotated_.topRows(r).noalias() = product_.topLeftCorner(r, r).transpose() * P_.topRows(r);
   // Each positive on the channel where it is strongest: E[x y^T] = V^-1 C (E^T P)^T says where, in units of
   // the channels' deviations, which are the norms of its rows.
@@ -384,8 +384,8 @@ Matrix<double> StreamMoments::mixing(const Matrix<double>& U) const {
 }
 
 Matrix<double> StreamMoments::channel_root() const {
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(scatter_ / count_);
-  return V_inverse_ * eig.eigenvectors() * eig.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+  const Eigenpairs eig = symmetric_eigen(scatter_ / count_);
+  return V_inverse_ * eig.vectors * eig.values.cwiseMax(0).cwiseSqrt().asDiagonal();
 }
 
 Vector<double> StreamMoments::kurtosis(const Matrix<double>& U) const {

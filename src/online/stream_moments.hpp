@@ -1,12 +1,9 @@
 #pragma once
 
-#include <Eigen/SVD>
-
 #include <variant>
 
 #include "demix/fourth_moments.hpp"
-#include "demix/types.hpp"
-#include "online/symmetric_eigen.hpp"
+#include "demix/linear_algebra.hpp"
 #include "online/weighted_scatter.hpp"
 
 /// What a stream has been so far, and FOBI of it, without keeping a frame:
@@ -68,7 +65,6 @@ class StreamMoments {
 
  private:
   enum class Stage { idle, merge, check, triangle, move, transform, add, whiten, contract, rotate };
-  using Svd = Eigen::JacobiSVD<Matrix<double>, Eigen::NoQRPreconditioner>;
 
   void next(Stage stage) {
     stage_ = stage;
@@ -132,8 +128,8 @@ class StreamMoments {
   Matrix<double> unmixing_;
   Vector<double> solved_mean_;
 
-  SymmetricEigen eig_;
-  Svd svd_;
+  Eigenpairs eig_;
+  RightSingular svd_;
   Vector<double> scale_, singular_, work_;
   Vector<double> noise_;  // what rounding of the data leaves in each coordinate
   Matrix<double> square_, product_;

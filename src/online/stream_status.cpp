@@ -1,11 +1,8 @@
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
-
 #include <cmath>
 
 #include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
 #include "online/stream_engine.hpp"
 
@@ -40,7 +37,7 @@ double condition_of(Matrix<double> root, Index rank) {
     const double deviation = root.row(i).norm();
     if (deviation > 0) root.row(i) /= deviation;
   }
-  const Vector<double> singular = Eigen::JacobiSVD<Matrix<double>>(root).singularValues();
+  const Vector<double> singular = singular_values(root);
   return singular(0) / singular(rank - 1);
 }
 
@@ -123,9 +120,9 @@ Model StreamEngine::model() const {
   const Matrix<double> product =
       model.mixing.size() > 0 ? Matrix<double>(model.unmixing * model.mixing) : 0 * I;
   if ((product - I).norm() < 1e-3) {
-    model.mixing *= product.inverse().eval();
+    model.mixing *= inverse(product);
   } else {
-    model.mixing = model.unmixing.completeOrthogonalDecomposition().pseudoInverse();
+    model.mixing = pseudo_inverse(model.unmixing);
   }
 
   if (options_.components == 0) warn_of_rank(model, s.rank);

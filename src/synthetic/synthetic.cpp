@@ -1,12 +1,11 @@
 #include "demix/synthetic.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+
+#include "demix/linear_algebra.hpp"
 
 namespace demix {
 namespace {
@@ -55,7 +54,7 @@ Matrix<double> well_conditioned(Random& random, Index d, double (*draw)(Random&,
   for (;;) {
     Matrix<double> A(d, d);
     for (Index i = 0; i < A.size(); ++i) A.data()[i] = draw(random, scale);
-    const Vector<double> s = A.jacobiSvd().singularValues();
+    const Vector<double> s = singular_values(A);
     if (s(d - 1) > 1e-12 * s(0)) return A;
   }
 }
@@ -141,13 +140,12 @@ Mixture mix(Matrix<double> sources, const Matrix<double>& mixing, bool white) {
   if (white) {
     const Matrix<double> C =
         out.mixtures * out.mixtures.transpose() / static_cast<double>(out.mixtures.cols());
-    const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(C);
-    if (!(eig.eigenvalues()(0) > 1e-13 * eig.eigenvalues()(C.rows() - 1))) {
+    const Eigenpairs eig = symmetric_eigen(C);
+    if (!(eig.values(0) > 1e-13 * eig.values(C.rows() - 1))) {
       throw std::invalid_argument("samples: " + std::to_string(out.mixtures.cols()) +
                                   " frames are too few to whiten " + std::to_string(C.rows()) + " mixtures");
     }
-    const Matrix<double> P = eig.operatorInverseSqrt();
-    out.mixing = P * mixing;
+    out.mixing = inverse_sqrt(eig) * mixing;
     out.mixtures = out.mixing * out.sources;
   }
   return out;

@@ -28,7 +28,7 @@ const std::vector<Source> three_uniform(3, Source::uniform);
 // The share of draws that separate.
 double share(const std::string& method, const Problem& problem) {
   CompareOptions options;
-  options.seeds = full() ? 100 : 10;
+  options.seeds = full() ? 100 : 20;
   const Summary s = summarise(compare(problem, {contender_named(method)}, options), 0);
   std::printf("[  FIGURE  ] %s, %s: %ld of %ld separate, %ld diverge, median MSE %.1e, quartiles %.1e %.1e\n",
               method.c_str(), problem.name.c_str(), static_cast<long>(s.separated), static_cast<long>(s.runs),
@@ -132,7 +132,7 @@ TEST(RulesBar, OricaOf32Sources) {
   sources.resize(32, Source::uniform);
   for (const bool known : {true, false}) {
     std::vector<double> amari;
-    for (int seed = 0; seed < (full() ? 20 : 2); ++seed) {
+    for (int seed = 0; seed < (full() ? 20 : 3); ++seed) {
       const Mixture m = of("32", sources, false).draw(100000, static_cast<std::uint64_t>(seed));
       const Method& orica = method_named("orica");
       MethodOptions options;

@@ -1,9 +1,8 @@
 #include "demix/objective.hpp"
 
-#include <Eigen/LU>
-
 #include "demix/fobi.hpp"
 #include "demix/lambda.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/synthetic.hpp"
 #include "support.hpp"
 
@@ -18,7 +17,7 @@ TEST(Objective, GammaAgreesWithItsDefinition) {
   const Matrix<double> C = X * X.transpose() / T;
   Matrix<double> expected = Matrix<double>::Zero(3, 3);
   for (Index t = 0; t < X.cols(); ++t) {
-    expected += X.col(t).dot(C.inverse() * X.col(t)) * X.col(t) * X.col(t).transpose() / T;
+    expected += X.col(t).dot(inverse(C) * X.col(t)) * X.col(t) * X.col(t).transpose() / T;
   }
   EXPECT_TRUE(gamma_inverse(X).isApprox(expected, 1e-10));
 }
@@ -29,7 +28,7 @@ TEST(Objective, SimilarityObjectiveAgreesWithBruteForce) {
   const Matrix<double> Y = Random(3).normal(3, 60);
   const Vector<double> lambda2 = default_lambda2(3);
   const Matrix<double> gamma_inv = gamma_inverse(X);
-  const Matrix<double> G = X.transpose() * gamma_inv.inverse() * X;
+  const Matrix<double> G = X.transpose() * inverse(gamma_inv) * X;
   const Matrix<double> K = Y.transpose() * lambda2.asDiagonal() * Y;
   EXPECT_NEAR(similarity_objective(X, gamma_inv, Y, lambda2), (G - K).squaredNorm() / 3600, 1e-8);
 }
@@ -74,7 +73,7 @@ TEST(Objective, MinMaxAndSimilarityDifferByAConstant) {
   const Matrix<double> gamma_inv = gamma_inverse(X);
   Random random(9);
   const auto both = [&](const Matrix<double>& Y) {
-    const Matrix<double> W = lambda2.asDiagonal() * Y * X.transpose() / 2000 * gamma_inv.inverse();
+    const Matrix<double> W = lambda2.asDiagonal() * Y * X.transpose() / 2000 * inverse(gamma_inv);
     const Matrix<double> M = Matrix<double>::Identity(3, 3);
     const double minmax = min_max_objective(W, M, Y, X, gamma_inv, lambda2);
     return similarity_objective(X, gamma_inv, Y, lambda2) - 2 * minmax;

@@ -1,7 +1,6 @@
 #include "demix/model.hpp"
 
-#include <Eigen/LU>
-
+#include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "support.hpp"
 
@@ -17,7 +16,7 @@ Model random_model(Index n) {
   Model m;
   m.mean = 10 * random.normal(n, 1);
   m.mixing = random.normal(n, n);
-  m.unmixing = m.mixing.inverse();
+  m.unmixing = inverse(m.mixing);
   m.kurtosis = Vector<double>::LinSpaced(n, 9, 1);
   return m;
 }

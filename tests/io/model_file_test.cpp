@@ -1,8 +1,7 @@
-#include <Eigen/LU>
-
 #include <filesystem>
 
 #include "demix/io.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "support.hpp"
 
@@ -19,7 +18,7 @@ Model example() {
   m.names = {"Fp1", "Cz \"x\"", "O2"};
   m.mean = random.normal(3, 1);
   m.mixing = random.normal(3, 3);
-  m.unmixing = m.mixing.inverse();
+  m.unmixing = inverse(m.mixing);
   m.kurtosis = Vector<double>::LinSpaced(3, 6, 1);
   m.samples = 12345678901;
   m.warnings.push_back({Warning::Kind::close_kurtosis, "components 1 and 2", {0, 1}});

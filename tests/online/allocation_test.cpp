@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "demix/sm_ica_network.hpp"
 #include "demix/stream_separator.hpp"
@@ -9,9 +10,14 @@
 
 // Every way to the heap in this program is counted while `counting` is on. Sanitizers have an allocator of
 // their own, so their builds leave this to the plain ones.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC
 #define DEMIX_COUNTS_ALLOCATIONS 0
-#else
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)  // clang
+#define DEMIX_COUNTS_ALLOCATIONS 0
+#endif
+#endif
+#ifndef DEMIX_COUNTS_ALLOCATIONS
 #define DEMIX_COUNTS_ALLOCATIONS 1
 #endif
 
@@ -58,6 +64,29 @@ TEST(Allocation, TheCounterCounts) {
   int* volatile kept = nullptr;  // so that the compiler cannot leave the pair out
   EXPECT_GE(allocations_in([&] { kept = new int(3); }), 1);
   delete kept;
+}
+
+TEST(Allocation, SmallDecompositionsAllocateNothing) {
+  for (const Index n : {1, 4, 17, 32}) {
+    const Matrix<double> A = Random(3).normal(n, n);
+    const Matrix<double> C = A * A.transpose();
+    Eigenpairs eigen{Vector<double>(n), Matrix<double>(n, n)};
+    RightSingular singular{Vector<double>(n), Matrix<double>(n, n)};
+    Vector<double> x(n);
+    Matrix<double> out(n, n);
+    Cholesky<double> cholesky(n);
+    EXPECT_EQ(allocations_in([&] {
+                symmetric_eigen(C, eigen);
+                symmetric_eigenvalues(C, eigen.values);
+                right_singular(A, singular);
+                inverse(A, out);
+                solve(A, singular.values, x);
+                cholesky.compute(C);
+                cholesky.solve_in_place(x);
+              }),
+              0)
+        << n;
+  }
 }
 
 template <typename T>

@@ -1,7 +1,5 @@
 #include "demix/sm_ica_network.hpp"
 
-#include <Eigen/LU>
-
 #include <cmath>
 
 #include "demix/metrics.hpp"

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/metrics.hpp"
 #include "demix/random.hpp"
 #include "demix/rules/bcm.hpp"
@@ -24,10 +25,9 @@ RuleOptions with(double eta, std::uint64_t seed) {
 
 // The largest angle between the spans of the rows of F and of the columns of U (orthonormal).
 double largest_angle(const Matrix<double>& F, const Matrix<double>& U) {
-  const Matrix<double> Q = Eigen::HouseholderQR<Matrix<double>>(F.transpose()).householderQ() *
-                           Matrix<double>::Identity(F.cols(), F.rows());
+  const Matrix<double> Q = F.transpose() * inverse_sqrt(symmetric_eigen(F * F.transpose()));  // orthonormal
   const Matrix<double> outside = Q - U * (U.transpose() * Q);
-  return std::asin(std::min(1.0, outside.jacobiSvd().singularValues()(0)));
+  return std::asin(std::min(1.0, singular_values(outside)(0)));
 }
 
 struct Found {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <Eigen/LU>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/rule.hpp"
 
 /// Bio-NICA: nonnegative ICA by similarity matching (Lipshutz, Pehlevan, Chklovskii, Biological
@@ -71,7 +70,7 @@ class BioNica final : public LocalRule<BioNica> {
   double feedforward(const Synapse& s) const { return 2 * eta_ * (s.post * s.pre - s.post_own * s.pre_own); }
   double lateral(const Synapse& s) const { return eta_ / tau_ * (s.post * s.pre - s.weight); }
 
-  Matrix<double> unmixing() const override { return M.inverse() * W; }  // where no output is held at 0
+  Matrix<double> unmixing() const override { return inverse(M) * W; }  // where no output is held at 0
 
  private:
   double eta_, tau_;

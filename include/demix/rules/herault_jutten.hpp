@@ -1,10 +1,9 @@
 #pragma once
 
-#include <Eigen/LU>
-
 #include <array>
 #include <cmath>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/rule.hpp"
 
 /// Herault and Jutten: a recurrent network with lateral weights only (Jutten, Herault, Signal Processing 24,
@@ -19,10 +18,7 @@ class HeraultJutten final : public LocalRule<HeraultJutten> {
   static constexpr std::array<Form, 2> forms{{{"atan", 1e-4}, {"linear", 1e-4}}};
 
   HeraultJutten(Index inputs, Index outputs, const RuleOptions& options)
-      : LocalRule(inputs, outputs, options.seed),
-        eta_(options.eta),
-        linear_(options.form == "linear"),
-        lu_(outputs) {
+      : LocalRule(inputs, outputs, options.seed), eta_(options.eta), linear_(options.form == "linear") {
     W.resize(0, 0);
     M = loop_ = Matrix<double>::Zero(outputs, outputs);
   }
@@ -30,8 +26,7 @@ class HeraultJutten final : public LocalRule<HeraultJutten> {
   void respond(const Vector<double>& x, Vector<double>& y) override {
     loop_ = M;
     loop_.diagonal().array() += 1;
-    lu_.compute(loop_);
-    y.noalias() = lu_.solve(x);
+    solve(loop_, x, y);
   }
 
   double lateral(const Synapse& s) const {
@@ -39,14 +34,13 @@ class HeraultJutten final : public LocalRule<HeraultJutten> {
   }
 
   Matrix<double> unmixing() const override {
-    return (Matrix<double>::Identity(M.rows(), M.cols()) + M).inverse();
+    return inverse(Matrix<double>::Identity(M.rows(), M.cols()) + M);
   }
 
  private:
   double eta_;
   bool linear_;
   Matrix<double> loop_;  // I + M
-  Eigen::PartialPivLU<Matrix<double>> lu_;
 };
 
 }  // namespace demix::rules

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <Eigen/LU>
-
 #include <array>
 #include <cmath>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/rule.hpp"
 #include "demix/source_signs.hpp"
 
@@ -35,8 +34,7 @@ class Infomax final : public Rule {
         eta_(options.eta),
         phi_(outputs),
         yW_(inputs),
-        signs_(outputs),
-        lu_(outputs) {}
+        signs_(outputs) {}
 
   void learn(const Vector<double>& x, const Vector<double>& y) override {
     if (form_ == Phi::extended) return learn_extended(y);
@@ -47,8 +45,7 @@ class Infomax final : public Rule {
     } else {
       phi_ = (y.array() / 2).tanh();  // 2 / (1 + e^-y) - 1
     }
-    lu_.compute(W);
-    inverse_ = lu_.inverse();
+    inverse(W, inverse_);
     W += eta_ * inverse_.transpose();
     W.noalias() -= eta_ * phi_ * x.transpose();
   }
@@ -69,7 +66,6 @@ class Infomax final : public Rule {
   Matrix<double> inverse_;
   Vector<double> phi_, yW_;  // phi(y), W^T y
   SourceSigns signs_;
-  Eigen::PartialPivLU<Matrix<double>> lu_;
 };
 
 }  // namespace demix::rules

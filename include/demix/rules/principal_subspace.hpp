@@ -1,11 +1,9 @@
 #pragma once
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-
 #include <array>
 #include <limits>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/rule.hpp"
 
 /// Principal subspace projection by similarity matching (Pehlevan, Hu, Chklovskii, Neural Computation 27,
@@ -31,19 +29,19 @@ class PrincipalSubspace final : public LocalRule<PrincipalSubspace> {
   void respond(const Vector<double>& x, Vector<double>& y) override {
     llt_.compute(M);
     y.noalias() = W * x;
-    llt_.solveInPlace(y);
+    llt_.solve_in_place(y);
     // Too high a rate, and M is no longer positive definite: there is no y to come to rest at.
-    if (llt_.info() != Eigen::Success) y.setConstant(std::numeric_limits<double>::quiet_NaN());
+    if (!llt_.positive_definite()) y.setConstant(std::numeric_limits<double>::quiet_NaN());
   }
 
   double feedforward(const Synapse& s) const { return eta_ * (s.post * s.pre - s.weight); }
   double lateral(const Synapse& s) const { return eta_ / tau_ * (s.post * s.pre - s.weight); }
 
-  Matrix<double> unmixing() const override { return M.inverse() * W; }
+  Matrix<double> unmixing() const override { return inverse(M) * W; }
 
  private:
   double eta_, tau_;
-  Eigen::LLT<Matrix<double>> llt_;
+  Cholesky<double> llt_;
 };
 
 }  // namespace demix::rules
