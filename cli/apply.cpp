@@ -54,7 +54,7 @@ void run(const Options& o) {
     return cleans ? model.remove(X, without) : model.apply(X);
   });
   const io::Kind kind = io::format_of(o.output).kind;
-  const std::vector<io::Range> ranges = ranges_of(out);
+  const std::vector<io::Range> ranges = ranges_for(kind, out);
   const std::vector<Scaling> scaling = cleans ? std::vector<Scaling>{} : scaling_of_sources(kind, ranges);
   const auto paths = output_paths(o.output, out.channels(), kind == io::Kind::picture && out.channels() > 1);
   io::NewFiles files;

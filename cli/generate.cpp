@@ -90,7 +90,7 @@ void run_from_files(const Options& o) {
   const auto write = [&](const Matrix<double>& data, const std::string& stem, const auto& scaling_for) {
     const Frames<double> frames(data);
     const MatrixRecording<double> recording(frames);
-    const auto ranges = ranges_of(recording);
+    const auto ranges = ranges_for(format.kind, recording);
     const auto paths = output_paths(folder / (stem + (each ? "" : "s") + extension), data.rows(), each);
     write_recording(files, paths, facts, recording, ranges, scaling_for(ranges));
     written.insert(written.end(), paths.begin(), paths.end());

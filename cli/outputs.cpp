@@ -26,8 +26,9 @@ std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Ran
   return out;
 }
 
-std::vector<io::Range> ranges_of(const Recording& recording) {
+std::vector<io::Range> ranges_for(io::Kind kind, const Recording& recording) {
   std::vector<io::Range> ranges(static_cast<std::size_t>(recording.channels()));
+  if (kind == io::Kind::numbers) return ranges;
   bool first = true;
   recording.pass([&](const Frames<double>& block) {
     for (Index i = 0; i < block.rows(); ++i) {

@@ -37,7 +37,8 @@ struct Scaling {
 std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Range>& ranges);
 bool is_scaled(io::Kind kind);
 
-std::vector<io::Range> ranges_of(const Recording& recording);
+/// A pass over it, if this kind of file needs to know; else zeros.
+std::vector<io::Range> ranges_for(io::Kind kind, const Recording& recording);
 
 /// What is known of the sources of a recording.
 io::Facts facts_of_sources(const io::Facts& facts, Index sources);

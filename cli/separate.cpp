@@ -96,7 +96,7 @@ void run(const Options& o) {
   const bool each = is_scaled(format.kind);
   const std::string extension =
       format.create == nullptr ? ".npy" : fs::path(o.inputs.files[0]).extension().string();
-  const std::vector<io::Range> ranges = ranges_of(sources);
+  const std::vector<io::Range> ranges = ranges_for(format.kind, sources);
   const Separation s{
       o.inputs,
       input,

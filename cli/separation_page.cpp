@@ -103,7 +103,7 @@ std::string separation_page(const Separation& s, const std::vector<std::string>&
   page.notes = facts.notes;
   page.weights = s.kind != io::Kind::picture && facts.channels > 2;
   const std::vector<Scaling> seen =
-      is_scaled(s.kind) ? scaling_of_sources(s.kind, ranges_of(s.mixtures)) : std::vector<Scaling>{};
+      is_scaled(s.kind) ? scaling_of_sources(s.kind, ranges_for(s.kind, s.mixtures)) : std::vector<Scaling>{};
   page.mixtures = part_of(s.mixtures, facts, s.kind, seen, {});
   page.sources =
       part_of(s.sources, facts_of_sources(facts, s.sources.channels()), s.kind, s.scaling, s.files);

@@ -1,6 +1,7 @@
 #include "demix/fobi.hpp"
 
 #include "batch/frame.hpp"
+#include "core/parallel_sum.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {
@@ -9,7 +10,8 @@ Model fobi(const Recording& X, const FobiOptions& options) {
   const ProgressCallback& progress = options.progress;
   const Whitening white = prepare(X, options.whitening, progress);  // h = P (x - mean)
   WeightedMoments weighted(white.mean, white.whitener, options.weight);
-  pass(X, progress, 1. / 3, 2. / 3, [&](const Frames<double>& block) { weighted.add(block); });
+  parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
+               [](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t) { sum.add(chunk); });
   const Eigenpairs eig = symmetric_eigen(weighted.covariance());                      // C_z = U D U^T
   Model model = finish(X, white, eig.vectors.transpose(), options.weight, progress);  // y = U^T h
   model.method = "fobi";

@@ -4,6 +4,8 @@
 #include <stdexcept>
 
 #include "core/blocks.hpp"
+#include "core/frame_kernels.hpp"
+#include "core/parallel_sum.hpp"
 #include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
 #include "demix/linear_algebra.hpp"
@@ -30,6 +32,36 @@ std::invalid_argument out_of_scale(Index channel, const char* size) {
                                size + " to square; rescale it");
 }
 
+// What the first pass gathers.
+struct First {
+  Moments moments;
+  Vector<double> largest;  // |x| of each channel
+
+  void add(const Frames<double>& chunk, std::int64_t before) {
+    largest = largest.cwiseMax(chunk.cwiseAbs().rowwise().maxCoeff());
+    for (Index i = 0; i < largest.size(); ++i) {  // squares must neither overflow nor, later, vanish
+      if (!(largest(i) <= 1e150)) require_finite(chunk, before);
+      if (largest(i) > 1e150) throw out_of_scale(i, "large");
+    }
+    moments.add(chunk);
+    if (!moments.covariance().allFinite()) require_finite(chunk, before);
+  }
+  void merge(const First& other) {
+    moments.merge(other.moments);
+    largest = largest.cwiseMax(other.largest);
+  }
+};
+
+// What the last pass gathers: of the outputs the second and fourth powers.
+struct Powers {
+  Vector<double> second, fourth;
+
+  void merge(const Powers& other) {
+    second += other.second;
+    fourth += other.fourth;
+  }
+};
+
 void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
   for (Index i = 0; i < model.components(); ++i) {
     for (Index j = i + 1; j < model.components(); ++j) {
@@ -53,18 +85,12 @@ void Sample::add(const Frames<double>& block) {
 Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress) {
   options.validate();
   if (X.channels() == 0) throw std::invalid_argument("X: no channels");
-  Moments moments(X.channels());
-  Vector<double> largest = Vector<double>::Zero(X.channels());
-  pass(X, progress, 0, 1. / 3, [&](const Frames<double>& block) {
-    require_finite(block, moments.count());
-    largest = largest.cwiseMax(block.cwiseAbs().rowwise().maxCoeff());
-    for (Index i = 0; i < X.channels(); ++i) {  // squares must not overflow
-      if (largest(i) > 1e150) throw out_of_scale(i, "large");
-    }
-    moments.add(block);
-  });
-  for (Index i = 0; i < X.channels(); ++i) {  // nor vanish
-    if (largest(i) > 0 && largest(i) < 1e-150) throw out_of_scale(i, "small");
+  First first{Moments(X.channels()), Vector<double>::Zero(X.channels())};
+  parallel_sum(X, progress, 0, 1. / 3, first,
+               [](First& sum, const Frames<double>& chunk, std::int64_t before) { sum.add(chunk, before); });
+  const Moments& moments = first.moments;
+  for (Index i = 0; i < X.channels(); ++i) {
+    if (first.largest(i) > 0 && first.largest(i) < 1e-150) throw out_of_scale(i, "small");
   }
   if (moments.count() <= X.channels()) {
     throw std::invalid_argument("X: " + std::to_string(moments.count()) + " frames of " +
@@ -85,21 +111,25 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   model.unmixing = Q * white.whitener;
   model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
-  Vector<double> second = Vector<double>::Zero(model.components());
-  Vector<double> fourth = second;
-  Sample sample(model.channels(), model.samples);
-  Matrix<double> y;
-  pass(X, progress, 2. / 3, 1, [&](const Frames<double>& part) {
-    sample.add(part);
-    for_each_block<double>(part, [&](Matrix<double>& block) {
-      block.colwise() -= model.mean;
-      y.noalias() = model.unmixing * block;
+  Powers powers{Vector<double>::Zero(model.components()), Vector<double>::Zero(model.components())};
+  const auto add = [&](Powers& sum, const Frames<double>& chunk, std::int64_t) {
+    Matrix<double> y;
+    for_each_centred_block<double>(chunk, model.mean, [&](Matrix<double>& block, Index) {
+      multiply(block, model.unmixing, y);
       y = y.array().square();
-      second += y.rowwise().sum();
-      fourth += y.rowwise().squaredNorm();
+      sum.second += y.colwise().sum();
+      sum.fourth += y.colwise().squaredNorm();
     });
+  };
+  Sample sample(model.channels(), model.samples);
+  ParallelSum sum(powers, add, X.frames());
+  pass(X, progress, 2. / 3, 1, [&](const Frames<double>& block) {
+    sample.add(block);
+    sum.add(block);
   });
-  model.kurtosis = fourth.array() * static_cast<double>(model.samples) / second.array().square();
+  sum.finish();
+  model.kurtosis =
+      powers.fourth.array() * static_cast<double>(model.samples) / powers.second.array().square();
   put_in_order(model, white.dewhitener.rowwise().norm());
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);

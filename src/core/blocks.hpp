@@ -4,7 +4,7 @@
 
 #include "demix/types.hpp"
 
-/// How every pass over the data goes: block by block, small enough to stay in cache, in double and centred.
+/// How every pass over the data goes: block by block, small enough to stay in cache, in double.
 namespace demix {
 
 inline constexpr Index block_frames = 512;
@@ -16,6 +16,29 @@ void for_each_block(const Frames<T>& X, F&& f) {
   for (Index start = 0; start < X.cols(); start += block_frames) {
     block = X.middleCols(start, std::min(block_frames, X.cols() - start)).template cast<double>();
     f(block);
+  }
+}
+
+/// Rows of a block that lies channel after channel: some more than frames, or the channels, 4096 bytes apart,
+/// would all want the same place in the cache.
+inline constexpr Index block_rows = block_frames + 8;
+
+/// f(block, frames) with each block of X less `origin`, channel after channel as the kernels want it: the
+/// first `frames` rows of it are the frames, what is below is 0.
+template <typename T, typename F>
+void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, F&& f) {
+  Matrix<double> block(block_rows, X.rows());
+  block.bottomRows(block_rows - block_frames).setZero();
+  for (Index start = 0; start < X.cols(); start += block_frames) {
+    const Index frames = std::min(block_frames, X.cols() - start);
+    const T* from = X.col(start).data();
+    const Index stride = X.outerStride();
+    for (Index i = 0; i < X.rows(); ++i) {
+      double* to = block.col(i).data();
+      for (Index t = 0; t < frames; ++t) to[t] = static_cast<double>(from[t * stride + i]) - origin(i);
+    }
+    if (frames < block_frames) block.bottomRows(block_rows - frames).setZero();
+    f(block, frames);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/blocks.hpp"
+#include "core/frame_kernels.hpp"
 
 namespace demix {
 
@@ -35,17 +36,17 @@ void Moments::add_frames(const Frames<T>& X) {
                                 std::to_string(X.rows()));
   }
   resolution_ = std::max(resolution_, static_cast<double>(std::numeric_limits<T>::epsilon()));
+  if (X.cols() == 0) return;
+  if (count_ == 0) origin_ = X.col(0).template cast<double>();
   Vector<double> mean;
   Matrix<double> scatter;
-  for_each_block<T>(X, [&](Matrix<double>& block) {
-    if (count_ == 0) origin_ = block.col(0);
-    block.colwise() -= origin_;
-    mean = block.rowwise().mean();
-    block.colwise() -= mean;
+  for_each_centred_block<T>(X, origin_, [&](Matrix<double>& block, Index frames) {
+    mean = block.colwise().sum().transpose() / static_cast<double>(frames);
+    block.topRows(frames).rowwise() -= mean.transpose();
     scatter.setZero(channels(), channels());
-    scatter.selfadjointView<Eigen::Lower>().rankUpdate(block);
-    join(static_cast<double>(block.cols()), mean, scatter);
-    count_ += block.cols();
+    add_scatter(block, scatter);
+    join(static_cast<double>(frames), mean, scatter);
+    count_ += frames;
   });
 }
 
@@ -91,14 +92,14 @@ void WeightedMoments::add_frames(const Frames<T>& X) {
                                 std::to_string(X.rows()));
   }
   Matrix<double> h;
-  for_each_block<T>(X, [&](Matrix<double>& block) {
-    block.colwise() -= mean_;
-    h.noalias() = P_ * block;
-    for (Index t = 0; t < h.cols(); ++t) {  // z = sqrt(w(||h||^2)) h
-      h.col(t) *= std::sqrt(weight_value(weight_, h.col(t).squaredNorm()));
-    }
-    sum_.selfadjointView<Eigen::Lower>().rankUpdate(h);
-    count_ += h.cols();
+  for_each_centred_block<T>(X, mean_, [&](Matrix<double>& block, Index frames) {
+    multiply(block, P_, h);
+    Eigen::ArrayXd root = h.rowwise().squaredNorm();  // z = sqrt(w(||h||^2)) h
+    for (double& v : root) v = std::sqrt(weight_value(weight_, v));
+    root.tail(root.size() - frames).setZero();
+    h.array().colwise() *= root;
+    add_scatter(h, sum_);
+    count_ += frames;
   });
 }
 

@@ -94,7 +94,7 @@ std::vector<std::string> labels(const Facts& facts) {
     const std::string whole = facts.names.empty() ? "channel " + number : ascii(facts.names[c], width);
     std::string label = whole.empty() ? "channel " + number : whole;
     for (int k = 2; taken.contains(label); ++k) {
-      const std::string ending = "-" + std::to_string(k);
+      const std::string ending = std::string("-").append(std::to_string(k));
       label = whole.substr(0, width - ending.size()) + ending;
     }
     taken.insert(label);

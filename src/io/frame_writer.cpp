@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -22,9 +23,10 @@ namespace {
 constexpr std::size_t chunk = 1 << 16;
 constexpr std::array<std::string_view, 4> format_names = {"f32", "f64", "wav", "csv"};
 
-void store_float(std::string& bytes, double value) {
+void put_float(char* to, double value) {
   constexpr double largest = std::numeric_limits<float>::max();
-  store(bytes, static_cast<float>(std::clamp(value, -largest, largest)));  // NaN stays NaN
+  const auto number = static_cast<float>(std::clamp(value, -largest, largest));  // NaN stays NaN
+  std::memcpy(to, &number, sizeof number);
 }
 
 char separator(const FrameLayout& layout) { return layout.delimiter != 0 ? layout.delimiter : ','; }
@@ -129,20 +131,24 @@ void FrameWriter::write(const Frames<double>& Y) {
                                 " channels, has " + std::to_string(Y.rows()));
   }
   for (Index t = 0; t < Y.cols(); ++t) {
-    for (Index i = 0; i < Y.rows(); ++i) {
-      switch (layout_.format) {
-        case FrameFormat::f32:
-        case FrameFormat::wav:
-          store_float(buffer_, Y(i, t));
-          break;
-        case FrameFormat::f64:
-          store(buffer_, Y(i, t));
-          break;
-        case FrameFormat::csv:
-          append_number(buffer_, Y(i, t));
+    const auto frame = Y.col(t);
+    const std::size_t at = buffer_.size();
+    switch (layout_.format) {
+      case FrameFormat::f32:
+      case FrameFormat::wav:
+        buffer_.resize(at + static_cast<std::size_t>(Y.rows()) * sizeof(float));
+        for (Index i = 0; i < Y.rows(); ++i) put_float(buffer_.data() + at + sizeof(float) * i, frame(i));
+        break;
+      case FrameFormat::f64:
+        buffer_.append(reinterpret_cast<const char*>(frame.data()),
+                       static_cast<std::size_t>(Y.rows()) * sizeof(double));
+        break;
+      case FrameFormat::csv:
+        for (Index i = 0; i < Y.rows(); ++i) {
+          append_number(buffer_, frame(i));
           buffer_.push_back(i + 1 < Y.rows() ? separator(layout_) : '\n');
-          break;
-      }
+        }
+        break;
     }
     if (buffer_.size() >= chunk) flush();
   }

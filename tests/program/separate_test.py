@@ -1,0 +1,258 @@
+#!/usr/bin/python3
+"""demix separate, fit, apply, info and score on files, as people use them. Real recordings come from $DEMIX_DATA;
+where there are none, made-up ones stand in."""
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import unittest
+import wave
+from pathlib import Path
+
+import numpy as np
+from scipy import io as matlab
+from scipy.signal import find_peaks
+
+from program import DEMIX, Program, run
+
+DATA = Path(os.environ["DEMIX_DATA"]) if "DEMIX_DATA" in os.environ else None
+
+
+def write_wav(path, x, rate=8000):
+    with wave.open(str(path), "wb") as f:
+        f.setparams((1, 2, rate, 0, "NONE", ""))
+        f.writeframes((x / np.abs(x).max() * 32000).astype("<i2").tobytes())
+
+
+class Separate(Program):
+    def summary(self, *args):
+        return json.loads(self.ok("separate", *args, "--json").stdout)
+
+    def sound(self):
+        """Two recordings: speech where there is one, bursts of noise and a buzz elsewhere."""
+        if DATA:
+            return [DATA / "speech_tsp" / "FA01_03.wav", DATA / "speech_tsp" / "MA02_04.wav"]
+        rng = np.random.default_rng(0)
+        t = np.arange(16000)
+        write_wav(self.dir / "a.wav", rng.normal(size=16000) * np.maximum(0, np.sin(t / 900)) ** 3)
+        write_wav(self.dir / "b.wav", np.sin(t / 9) + np.sin(t / 5.3))
+        return [self.dir / "a.wav", self.dir / "b.wav"]
+
+    def test_sound(self):
+        self.ok("generate", "--from", *self.sound(), "-o", self.dir / "mix")
+        mixtures = [self.dir / "mix" / f"mixture{k}.wav" for k in (1, 2)]
+        s = self.summary(*mixtures, "-o", self.dir / "out")
+        self.assertEqual([Path(p).name for p in s["sources"]], ["source1.wav", "source2.wav"])
+        self.assertIn(s["method"], ("fobi", "fastica"))
+        self.assertTrue(s["why"])
+        score = json.loads(self.ok("score", *s["sources"], "--truth", self.dir / "mix" / "source1.wav", "--truth",
+                                   self.dir / "mix" / "source2.wav", "--json").stdout)
+        self.assertLess(score["mse"], 0.02)
+        # As loud as can be, and the gain told: model.apply times the gain is what the file holds.
+        self.ok("fit", *mixtures, "-o", self.dir / "model.json")
+        self.ok("apply", self.dir / "model.json", *mixtures, "-o", self.dir / "y.npy")
+        y = np.load(self.dir / "y.npy")
+        for k, path in enumerate(s["sources"]):
+            self.ok("apply", self.dir / "model.json", *mixtures, "-o", self.dir / "y.f32")
+            x = self.read_float_wav(path)
+            self.assertAlmostEqual(np.abs(x).max(), 0.9, places=5)
+            np.testing.assert_allclose(x, y[:, k] * s["gains"][k], atol=1e-6)
+
+    @staticmethod
+    def read_float_wav(path):
+        data = Path(path).read_bytes()
+        return np.frombuffer(data[data.index(b"data") + 8:], "<f4")
+
+    def test_sound_of_other_kinds_and_channels(self):
+        self.ok("generate", "--from", *self.sound(), "-o", self.dir / "mix")
+        self.ok("generate", "--sources", "laplace,uniform", "--samples", 4000, "-o", self.dir / "made")
+        made = self.dir / "made" / "mixtures.npy"
+        self.ok("fit", made, "-o", self.dir / "m.json")
+        for kind, tolerance in (("wav", 1e-6), ("flac", 1e-6), ("aiff", 1e-6), ("ogg", 0.2)):
+            path = self.dir / f"all.{kind}"
+            self.ok("apply", self.dir / "m.json", made, "--rate", 8000, "-o", path)
+            info = json.loads(self.ok("info", path, "--json").stdout)
+            self.assertEqual((info["channels"], info["frames"], info["rate"]), (2, 4000, 8000), kind)
+            self.assertAlmostEqual(max(-info["channel"][0]["least"], info["channel"][0]["most"]), 0.9, delta=tolerance)
+        self.refused("whole number of frames per second", "apply", self.dir / "m.json", made, "-o", self.dir / "x.flac")
+
+    def test_files_together_must_agree(self):
+        rng = np.random.default_rng(1)
+        write_wav(self.dir / "a.wav", rng.normal(size=4000))
+        write_wav(self.dir / "short.wav", rng.normal(size=3000))
+        write_wav(self.dir / "other.wav", rng.normal(size=4000), rate=16000)
+        a = self.dir / "a.wav"
+        self.refused("shorter", "separate", a, self.dir / "short.wav", "-o", self.dir / "out")
+        self.refused("longer", "separate", self.dir / "short.wav", a, "-o", self.dir / "out")
+        self.refused("16000 frames per second", "separate", a, self.dir / "other.wav", "-o", self.dir / "out")
+        cut = self.dir / "cut.wav"
+        cut.write_bytes(a.read_bytes()[:5000])
+        self.refused("cut off", "separate", a, cut, "-o", self.dir / "out")
+
+    def test_pictures(self):
+        if DATA:
+            originals = sorted((DATA / "images_free").glob("*_256x512.pgm"))
+        else:
+            rng = np.random.default_rng(2)
+            originals = []
+            for k in range(3):
+                y, x = np.mgrid[:60, :80]
+                picture = [np.sin(x / 3) * 60 + 100, (np.hypot(x - 40, y - 30) < 20) * 150, rng.integers(0, 255, (60, 80))][k]
+                originals.append(self.dir / f"p{k}.pgm")
+                originals[k].write_bytes(b"P5 80 60 255\n" + picture.astype(np.uint8).tobytes())
+        self.ok("generate", "--from", *originals, "-o", self.dir / "mix")
+        mixtures = sorted((self.dir / "mix").glob("mixture*.pgm"))
+        s = self.summary(*mixtures, "-o", self.dir / "out")
+        truth = [w for p in sorted((self.dir / "mix").glob("source*.pgm")) for w in ("--truth", p)]
+        score = json.loads(self.ok("score", *s["sources"], *truth, "--json").stdout)
+        self.assertLess(score["mse"], 0.05)
+        for path in s["sources"]:
+            info = json.loads(self.ok("info", path, "--json").stdout)
+            self.assertEqual((info["channel"][0]["least"], info["channel"][0]["most"]), (0, 1))
+
+    @unittest.skipUnless(DATA, "no $DEMIX_DATA: the foetal ECG is not here")
+    def test_foetal_heartbeat(self):
+        """A component of its own that beats evenly, and faster than the mother's heart does in the same recording."""
+        s = self.summary(DATA / "fecg_daisy" / "FOETAL_ECG.dat", "-o", self.dir / "out")
+        self.assertEqual((s["channels"], s["samples"]), (8, 2500))
+        Y = np.loadtxt(s["sources"])
+        hearts = {}
+        for k in range(8):
+            for sign in (1, -1):
+                y = sign * Y[:, k] / Y[:, k].std()
+                beats, _ = find_peaks(y, height=2.5, distance=50)
+                if len(beats) < 10:
+                    continue
+                periods = np.diff(beats) / 250
+                if periods.std() < 0.08 * periods.mean():
+                    hearts.setdefault(round(float(np.median(periods)), 1), []).append((k, len(beats)))
+        self.assertEqual(sorted(hearts), [0.4, 0.7])  # 134 and 81 beats a minute
+        self.assertEqual({n for _, n in hearts[0.4]}, {22})
+        self.assertFalse({k for k, _ in hearts[0.4]} & {k for k, _ in hearts[0.7]})
+
+    @unittest.skipUnless(DATA, "no $DEMIX_DATA: the EEG is not here")
+    def test_eeg(self):
+        edf = DATA / "eeg_eeglab" / "eeglab_data.edf"
+        s = self.summary(edf, "-o", self.dir / "out", "--method", "fobi")
+        self.assertEqual((s["channels"], Path(s["sources"]).name), (32, "sources.edf"))
+        info = json.loads(self.ok("info", s["sources"], "--json").stdout)
+        self.assertEqual((info["channels"], info["rate"], info["frames"]), (32, 128, s["samples"]))
+        self.assertEqual(info["channel"][0]["name"], "source1")
+
+        # The same recording as EEGLAB keeps it, by SciPy: the same model.
+        self.ok("apply", self.dir / "out" / "model.json", edf, "--keep", ",".join(map(str, range(1, 33))), "-o",
+                self.dir / "x.npy")
+        X = np.load(self.dir / "x.npy")
+        names = json.loads(Path(s["model"]).read_text())["names"]
+        locations = np.array([(n,) for n in names], dtype=[("labels", object)])
+        matlab.savemat(self.dir / "eeg.set", {"EEG": {"data": X.T.astype("f4"), "srate": 128.0, "nbchan": 32.0, "trials": 1.0,
+                                                       "pnts": float(len(X)), "chanlocs": locations}}, appendmat=False)
+        t = self.summary(self.dir / "eeg.set", "-o", self.dir / "set", "--method", "fobi")
+        a, b = (json.loads(Path(x["model"]).read_text()) for x in (s, t))
+        self.assertEqual(a["names"], b["names"])
+        A, B = np.array(a["unmixing"]), np.array(b["unmixing"])
+        self.assertLess(np.abs(A - B).max() / np.abs(A).max(), 1e-4)  # .set holds 32-bit floats
+
+        # Without a component: channels again, with their names and units.
+        self.ok("apply", s["model"], edf, "--remove", "1", "-o", self.dir / "clean.edf")
+        was, now = (json.loads(self.ok("info", p, "--json").stdout) for p in (edf, self.dir / "clean.edf"))
+        self.assertEqual([(c["name"], c["unit"]) for c in was["channel"]], [(c["name"], c["unit"]) for c in now["channel"]])
+        self.assertLess(now["channel"][0]["deviation"], was["channel"][0]["deviation"])
+
+    def test_time_column(self):
+        rng = np.random.default_rng(3)
+        t = np.arange(500) / 250
+        X = rng.laplace(size=(500, 3))
+        np.savetxt(self.dir / "x.txt", np.column_stack([t, X]), fmt="%.6g")
+        result = run("info", self.dir / "x.txt", "--json")
+        self.assertIn("taken as the time", result.stderr)
+        info = json.loads(result.stdout)
+        self.assertEqual((info["channels"], info["rate"]), (3, 250))
+        told = json.loads(self.ok("info", self.dir / "x.txt", "--time-column", 0, "--json").stdout)
+        self.assertEqual((told["channels"], told["rate"]), (4, None))
+        np.savetxt(self.dir / "y.txt", np.column_stack([X, t]), fmt="%.6g")
+        last = json.loads(self.ok("info", self.dir / "y.txt", "--time-column", 4, "--json").stdout)
+        self.assertEqual((last["channels"], last["rate"]), (3, 250))
+
+    def test_components_as_a_share(self):
+        rng = np.random.default_rng(4)
+        S = rng.laplace(size=(5000, 5)) * [10, 8, 6, 0.1, 0.1]
+        np.save(self.dir / "x.npy", S @ np.linalg.qr(rng.normal(size=(5, 5)))[0])
+        s = self.summary(self.dir / "x.npy", "--components", 0.99, "-o", self.dir / "out")
+        self.assertEqual(s["components"], 3)
+        self.refused("whole number of components", "separate", self.dir / "x.npy", "--components", "2.5", code=2)
+
+    def test_larger_than_memory(self):
+        """Reading in blocks: 96 MB of numbers (768 MB as doubles would be all of it) with little memory."""
+        rng = np.random.default_rng(5)
+        part = (rng.laplace(size=(3_000_0, 8)) ** [[1, 1, 1, 1, 3, 3, 3, 3]] @ rng.normal(size=(8, 8))).astype("<f4")
+        big = self.dir / "big.f32"
+        with open(big, "wb") as f:
+            for _ in range(100):
+                part.tofile(f)
+
+        def limited(*args):
+            # of what it may ask the system for; a good deal less than the file's samples take
+            limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (180 << 20, 180 << 20))
+            return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=300, preexec_fn=limit)
+
+        for method in ("fobi", "stream"):
+            result = limited("separate", big, "--channels", 8, "--method", method, "-o", self.dir / method, "--no-report")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual((self.dir / method / "sources.f32").stat().st_size, big.stat().st_size)
+        clean = limited("apply", self.dir / "fobi" / "model.json", big, "--channels", 8, "--remove", "2", "-o", self.dir / "c.f32")
+        self.assertEqual(clean.returncode, 0, clean.stderr)
+        # The same as if it had been read at once.
+        np.save(self.dir / "part.npy", part)
+        self.ok("fit", self.dir / "part.npy", "--method", "fobi", "-o", self.dir / "part.json")
+        a, b = (np.array(json.loads((self.dir / p).read_text())["unmixing"]) for p in ("fobi/model.json", "part.json"))
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7 * np.abs(b).max())
+
+    def test_bad_files(self):
+        out = self.dir / "out"
+        (self.dir / "x.xyz").write_text("1 2")
+        self.refused("unknown kind of file", "separate", self.dir / "x.xyz", "-o", out)
+        (self.dir / "x.f32").write_bytes(b"\0" * 10)
+        self.refused("give --channels", "separate", self.dir / "x.f32", "-o", out)
+        self.refused("whole number of", "separate", self.dir / "x.f32", "--channels", 2, "-o", out)
+        for kind in ("wav", "flac", "edf", "png", "jpg", "tif", "npz", "mat", "set", "pgm"):
+            path = self.dir / f"x.{kind}"
+            path.write_bytes(b"this is not what it says it is, whatever it says" * 20)
+            self.refused(str(path), "separate", path, "-o", out)
+            self.refused(str(path), "info", path)
+            path.unlink()
+            path.mkdir()
+            self.refused("folder", "info", path)
+
+    def test_report(self):
+        self.ok("generate", "--sources", "laplace,uniform,square", "--samples", 5000, "-o", self.dir / "d")
+        s = self.summary(self.dir / "d" / "mixtures.npy", "--truth", self.dir / "d" / "sources.npy", "-o", self.dir / "o")
+        import xml.etree.ElementTree as xml
+        page = Path(s["report"]).read_text()
+        xml.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
+        self.assertIn("demix separate", page)
+        self.assertNotIn("http://", page.replace("http://www.w3.org/", ""))
+        self.assertNotIn("https://", page)
+        self.ok("separate", self.dir / "d" / "mixtures.npy", "-o", self.dir / "bare", "--no-report")
+        self.assertFalse((self.dir / "bare" / "report.html").exists())
+
+    def test_completion_and_man_page(self):
+        bash = self.ok("completion", "bash").stdout
+        (self.dir / "demix.bash").write_text(bash)
+        ask = ("source %s; COMP_WORDS=(demix separate --meth); COMP_CWORD=2; _demix; echo ${COMPREPLY[*]};"
+               "COMP_WORDS=(demix separate --method fo); COMP_CWORD=3; _demix; echo ${COMPREPLY[*]};"
+               "COMP_WORDS=(demix sep); COMP_CWORD=1; _demix; echo ${COMPREPLY[*]}") % (self.dir / "demix.bash")
+        told = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(told, ["--method", "fobi", "separate"])
+        man = self.ok("completion", "man").stdout
+        help_text = self.ok("separate", "--help").stdout
+        self.assertIn("Separate the channels of files into independent sources", man)
+        for option in ("--method", "--components", "--truth", "--time-column"):
+            self.assertIn(option, help_text)
+            self.assertIn(option.replace("-", "\\-"), man)
+        self.assertIn("#compdef demix", self.ok("completion", "zsh").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
