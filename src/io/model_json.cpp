@@ -95,7 +95,12 @@ std::string to_json(const Model& model) {
 
 Model parse_model(std::string_view text, const std::string& name) {
   const auto refuse = [&](const std::string& why) { return Error(name + ": " + why); };
-  ordered_json json = ordered_json::parse(text, nullptr, false);
+  // Writing JSON, for the checksum, recurses: deeper than any model would end the stack.
+  const auto not_deep = [&](int depth, ordered_json::parse_event_t, ordered_json&) {
+    if (depth > 16) throw refuse("not a demix model");
+    return true;
+  };
+  ordered_json json = ordered_json::parse(text, not_deep, false);
   if (json.is_discarded()) throw refuse("not a model, or damaged: the JSON is broken or cut off");
   try {
     if (!json.is_object() || !json.contains("format") || json["format"] != format)

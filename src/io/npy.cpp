@@ -53,7 +53,7 @@ void parse_type(Header& h, std::string_view text, const std::string& name) {
       ((h.kind == 'i' || h.kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8)) ||
       (h.kind == 'b' && size == 1);
   if (!known || std::string_view("<>|=").find(h.byte_order) == std::string_view::npos) {
-    throw Error(name + ": NPY type '" + std::string(descr) + "' is not supported; use float or integer");
+    throw Error(name + ": NPY type '" + shown(descr) + "' is not supported; use float or integer");
   }
 }
 
