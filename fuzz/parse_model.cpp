@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void parse(std::string_view text) {
+std::string parse(std::string_view text) {
   std::string written;
   try {
     written = io::to_json(io::parse_model(text, "m.json"));
@@ -21,9 +21,10 @@ void parse(std::string_view text) {
     const std::string message = e.what();
     require(message.find('\n') == std::string::npos, "an error is one line: " + message);
     require(message.starts_with("m.json: "), "an error names the file: " + message);
-    return;
+    return message;
   }
   require(io::to_json(io::parse_model(written, "m.json")) == written, "a model reads back as it was written");
+  return {};
 }
 
 // With the checksum that fits, which no fuzzer would guess; nothing if it is no JSON object.
@@ -41,9 +42,10 @@ std::string signed_model(std::string_view text) {
 
 }  // namespace
 
-void parse_model(std::string_view bytes) {
-  parse(bytes);
-  if (const std::string text = signed_model(bytes); !text.empty()) parse(text);
+std::string parse_model(std::string_view bytes) {
+  const std::string refusal = parse(bytes);
+  const std::string text = signed_model(bytes);
+  return refusal.empty() || text.empty() ? refusal : parse(text);
 }
 
 }  // namespace demix::fuzz

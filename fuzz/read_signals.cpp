@@ -100,12 +100,13 @@ void check_same(const Pass& first, const Pass& again) {
   require(!first.error.empty() || first.values.size() == again.values.size(), "as many frames again");
 }
 
-void read_with(const ReadOptions& options, std::string_view kind, const std::string& path) {
+std::string read_with(const ReadOptions& options, std::string_view kind, const std::string& path) {
   std::unique_ptr<SignalReader> reader;
   try {
     reader = io::format_of("x." + std::string(kind)).open(path, options);
   } catch (const Error& e) {
-    return check_message(e.what(), path);
+    check_message(e.what(), path);
+    return e.what();
   }
   check_facts(*reader);
   const Facts facts = reader->facts();
@@ -119,11 +120,12 @@ void read_with(const ReadOptions& options, std::string_view kind, const std::str
     const auto pixels = static_cast<std::size_t>(facts.width * facts.height * facts.channels);
     require(first.values.size() == pixels, "a picture has as many frames as pixels");
   }
+  return first.error;
 }
 
 }  // namespace
 
-void read_signals(std::string_view kind, std::string_view bytes) {
+std::string read_signals(std::string_view kind, std::string_view bytes) {
   static const MemoryFile file;
   file.fill(bytes);
   ReadOptions all;
@@ -133,8 +135,9 @@ void read_signals(std::string_view kind, std::string_view bytes) {
   all.time_column = 1;
   all.variable = "x";
   all.planes = true;
-  read_with({}, kind, file.path());
-  read_with(all, kind, file.path());
+  const std::string plain = read_with({}, kind, file.path());
+  const std::string with_options = read_with(all, kind, file.path());
+  return plain.empty() ? plain : with_options;
 }
 
 }  // namespace demix::fuzz

@@ -17,12 +17,12 @@ inline void require(bool kept, const std::string& promise) {
   if (!kept) throw Broken("not kept: " + promise);
 }
 
-void read_signals(std::string_view kind, std::string_view bytes);  ///< a file with this extension
-void parse_model(std::string_view bytes);
+// Each returns how demix refused the bytes, or nothing if it took them.
+std::string read_signals(std::string_view kind, std::string_view bytes);  ///< as a file with this extension
+std::string parse_model(std::string_view bytes);
 
-inline void run(std::string_view kind, std::string_view bytes) {
-  if (kind == "model") return parse_model(bytes);
-  read_signals(kind, bytes);
+inline std::string run(std::string_view kind, std::string_view bytes) {
+  return kind == "model" ? parse_model(bytes) : read_signals(kind, bytes);
 }
 
 }  // namespace demix::fuzz
