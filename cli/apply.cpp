@@ -6,13 +6,15 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/io.hpp"
+#include "inputs.hpp"
+#include "outputs.hpp"
 
 namespace demix::cli {
 namespace {
 
 struct Options {
   std::string model;
-  std::string input;
+  Inputs inputs;
   std::string output;
   std::vector<Index> remove;
   std::vector<Index> keep;
@@ -35,28 +37,34 @@ std::vector<Index> removed(const Options& o, const Model& model) {
 
 void run(const Options& o) {
   const Model model = io::load_model(o.model);
-  const Signals input = io::read_signals(o.input);
-  if (input.data.rows() != model.channels()) {
-    throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", o.input, input.data.rows(),
+  const io::FileRecording input = open(o.inputs);
+  const io::Facts& facts = input.facts();
+  if (facts.channels != model.channels()) {
+    throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", o.inputs.called(), facts.channels,
                               o.model, model.channels()));
   }
-  if (!input.names.empty() && !model.names.empty() && input.names != model.names) {
+  if (!facts.names.empty() && !model.names.empty() && facts.names != model.names) {
     fmt::print(stderr,
                "warning: {}: the channels are not named as those of {}; they are taken in their order\n",
-               o.input, o.model);
+               o.inputs.called(), o.model);
   }
-  Signals out{{}, input.rate, {}};
-  if (o.remove.empty() && o.keep.empty()) {
-    out.data = model.apply(input.data);
-    for (Index k = 0; !input.names.empty() && k < out.data.rows(); ++k) {
-      out.names.push_back(fmt::format("source{}", k + 1));
-    }
-  } else {
-    out.data = model.remove(input.data, removed(o, model));
-    out.names = input.names;
+  const bool cleans = !o.remove.empty() || !o.keep.empty();
+  const std::vector<Index> without = cleans ? removed(o, model) : std::vector<Index>{};
+  const Mapped out(input, cleans ? model.channels() : model.components(), [&](const Frames<double>& X) {
+    return cleans ? model.remove(X, without) : model.apply(X);
+  });
+  const io::Kind kind = io::format_of(o.output).kind;
+  const std::vector<io::Range> ranges = ranges_of(out);
+  const std::vector<Scaling> scaling = cleans ? std::vector<Scaling>{} : scaling_of_sources(kind, ranges);
+  const auto paths = output_paths(o.output, out.channels(), kind == io::Kind::picture && out.channels() > 1);
+  io::NewFiles files;
+  write_recording(files, paths, cleans ? facts : facts_of_sources(facts, out.channels()), out, ranges,
+                  scaling);
+  files.commit();
+  for (std::size_t k = 0; k < scaling.size() && is_scaled(kind); ++k) {
+    fmt::print(stderr, "source {}: gain {:.4g}\n", k + 1, scaling[k].gain);
   }
-  io::write_signals(o.output, out);
-  fmt::print("{}\n", o.output);
+  for (const auto& path : paths) fmt::print("{}\n", path.string());
 }
 
 }  // namespace
@@ -65,16 +73,18 @@ void add_apply(CLI::App& app) {
   auto* sub = app.add_subcommand("apply", "Separate a file with a model that is there already, or clean it");
   auto o = std::make_shared<Options>();
   sub->add_option("model", o->model, "Model, as fit, separate and stream write them")->required();
-  sub->add_option("input", o->input, "File of mixtures, one frame per row: .npy, .csv, .tsv, .txt, .dat")
-      ->required();
+  add_inputs(*sub, o->inputs, "Mixtures");
   sub->add_option("-o,--output", o->output,
-                  "File to write: the sources, or with --remove or --keep the channels")
+                  "File to write: the sources, or with --remove or --keep the channels. Pictures: one file "
+                  "each, numbered")
       ->required();
   auto* remove = sub->add_option("--remove", o->remove,
                                  "Give back the channels without these components, comma-separated, from 1")
-                     ->delimiter(',');
+                     ->delimiter(',')
+                     ->allow_extra_args(false);
   sub->add_option("--keep", o->keep, "Give back the channels with these components only")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->excludes(remove);
   sub->callback([o] { run(*o); });
 }

@@ -7,6 +7,7 @@ namespace demix::cli {
 
 void add_apply(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_completion(CLI::App& app);
 void add_demo(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);

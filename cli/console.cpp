@@ -1,7 +1,11 @@
 #include "console.hpp"
 
 #include <fmt/format.h>
+
 #include <unistd.h>
+#include <algorithm>
+#include <cctype>
+#include <cstring>
 
 #include <cmath>
 #include <cstdlib>
@@ -28,6 +32,30 @@ void Progress::operator()(double share) {
              100 * share, share > 0 ? seconds / share - seconds : 0);
   std::fflush(stderr);
 }
+
+namespace {
+
+std::string typed;
+
+// As a shell would take it for one word.
+std::string quoted(const std::string& word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("-_./=,:+%@", c);
+  };
+  if (!word.empty() && std::ranges::all_of(word, plain)) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+void keep_command_line(int argc, const char* const* argv) {
+  typed = "demix";
+  for (int i = 1; i < argc; ++i) typed += " " + quoted(argv[i]);
+}
+
+const std::string& command_line() { return typed; }
 
 CLI::Validator positive() {
   return {[](std::string& word) {

@@ -35,6 +35,10 @@ class Progress {
   Clock::time_point last_ = start_;
 };
 
+/// The command as it was typed, fit to be typed again.
+void keep_command_line(int argc, const char* const* argv);
+const std::string& command_line();
+
 /// Checks an option: a positive, finite number.
 CLI::Validator positive();
 

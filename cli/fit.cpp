@@ -4,22 +4,23 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/io.hpp"
+#include "inputs.hpp"
 #include "method_options.hpp"
 
 namespace demix::cli {
 namespace {
 
 struct Options {
-  std::string input;
+  Inputs inputs;
   std::string output;
   MethodChoice choice;
 };
 
 void run(const Options& o) {
-  const Signals input = io::read_signals(o.input);
-  const Outcome outcome = run_method(o.choice, input, o.input);
+  const io::FileRecording recording = open(o.inputs);
+  const Outcome outcome = run_method(o.choice, recording, recording.facts().names, o.inputs.called());
   io::save_model(o.output, outcome.model);
+  if (!outcome.why.empty()) fmt::print(stderr, "{}\n", outcome.why);
   print_warnings(outcome.model);
   fmt::print("{}\n", o.output);
 }
@@ -27,10 +28,9 @@ void run(const Options& o) {
 }  // namespace
 
 void add_fit(CLI::App& app) {
-  auto* sub = app.add_subcommand("fit", "Learn a model from a file, to be applied to others");
+  auto* sub = app.add_subcommand("fit", "Learn a model from files, to be applied to others");
   auto o = std::make_shared<Options>();
-  sub->add_option("input", o->input, "File of mixtures, one frame per row: .npy, .csv, .tsv, .txt, .dat")
-      ->required();
+  add_inputs(*sub, o->inputs, "Mixtures");
   sub->add_option("-o,--output", o->output, "The model, a JSON file")->required();
   add_method_options(*sub, o->choice);
   sub->callback([o] { run(*o); });

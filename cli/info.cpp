@@ -1,14 +1,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/io.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
+#include "inputs.hpp"
 
 namespace demix::cli {
 namespace {
@@ -16,56 +17,96 @@ namespace {
 // Of the values of a channel that are numbers.
 struct Channel {
   std::string name;
-  Index bad = 0;
+  Index bad = 0, good = 0;
   double least = 0, mean = 0, most = 0, deviation = 0, kurtosis = 0;
 };
 
-Channel describe(const Vector<double>& values, std::string name) {
-  Channel c{std::move(name)};
-  std::vector<double> good;
-  for (const double v : values) {
-    if (std::isfinite(v)) good.push_back(v);
-  }
-  c.bad = values.size() - static_cast<Index>(good.size());
-  if (good.empty()) return c;
-  const Eigen::Map<const Eigen::ArrayXd> x(good.data(), static_cast<Index>(good.size()));
-  c.least = x.minCoeff();
-  c.most = x.maxCoeff();
-  c.mean = x.mean();
-  const double largest = (x - c.mean).abs().maxCoeff();
-  if (largest == 0) return c;
-  const Eigen::ArrayXd squares = ((x - c.mean) / largest).square();  // scaled, so that nothing overflows
-  c.deviation = largest * std::sqrt(squares.mean());
-  c.kurtosis = squares.square().mean() / (squares.mean() * squares.mean());
-  return c;
-}
-
-// How many independent signals, if that can be told.
-Index rank_of(const Matrix<double>& X) {
-  if (!X.allFinite() || X.cols() <= X.rows()) return 0;
-  Moments moments(X.rows());
-  moments.add(X);
-  return whiten(moments, {}).rank;
-}
-
-void run(const std::string& file, bool json) {
-  const Signals s = io::read_signals(file);
+struct Contents {
+  Index frames = 0, bad = 0, rank = 0;  // rank 0: cannot be told
   std::vector<Channel> channels;
-  Index bad = 0;
-  for (Index i = 0; i < s.data.rows(); ++i) {
-    channels.push_back(describe(s.data.row(i).transpose(), s.names.empty()
-                                                               ? fmt::format("channel {}", i + 1)
-                                                               : s.names[static_cast<std::size_t>(i)]));
-    bad += channels.back().bad;
+};
+
+// Twice through the file: first extremes and means, then what is measured from the mean, scaled so that
+// nothing overflows.
+Contents look_at(const io::FileRecording& recording) {
+  const io::Facts& facts = recording.facts();
+  Contents all;
+  for (Index i = 0; i < facts.channels; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    all.channels.push_back({facts.names.empty() ? fmt::format("channel {}", i + 1) : facts.names[k]});
   }
-  const Index rank = rank_of(s.data);
+  recording.pass([&](const Frames<double>& block) {
+    all.frames += block.cols();
+    for (Index i = 0; i < block.rows(); ++i) {
+      Channel& c = all.channels[static_cast<std::size_t>(i)];
+      for (const double v : block.row(i)) {
+        if (!std::isfinite(v)) {
+          ++c.bad;
+          continue;
+        }
+        ++c.good;
+        c.least = c.good == 1 ? v : std::min(c.least, v);
+        c.most = c.good == 1 ? v : std::max(c.most, v);
+        c.mean += (v - c.mean) / static_cast<double>(c.good);
+      }
+    }
+  });
+  for (const Channel& c : all.channels) all.bad += c.bad;
+
+  const bool whole = all.bad == 0 && all.frames > facts.channels;
+  Moments moments(facts.channels);
+  Matrix<double> powers = Matrix<double>::Zero(facts.channels, 2);  // sums of (v/largest)^2 and ^4
+  const auto largest = [](const Channel& c) { return std::max(c.most - c.mean, c.mean - c.least); };
+  recording.pass([&](const Frames<double>& block) {
+    if (whole) moments.add(block);
+    for (Index i = 0; i < block.rows(); ++i) {
+      const Channel& c = all.channels[static_cast<std::size_t>(i)];
+      if (largest(c) == 0) continue;
+      for (const double v : block.row(i)) {
+        if (!std::isfinite(v)) continue;
+        const double square = std::pow((v - c.mean) / largest(c), 2);
+        powers(i, 0) += square;
+        powers(i, 1) += square * square;
+      }
+    }
+  });
+  for (Index i = 0; i < facts.channels; ++i) {
+    Channel& c = all.channels[static_cast<std::size_t>(i)];
+    if (powers(i, 0) == 0) continue;
+    const auto n = static_cast<double>(c.good);
+    c.deviation = largest(c) * std::sqrt(powers(i, 0) / n);
+    c.kurtosis = n * powers(i, 1) / (powers(i, 0) * powers(i, 0));
+  }
+  const auto varies = [](const Channel& c) { return c.kurtosis > 0; };
+  if (whole && std::ranges::any_of(all.channels, varies)) {
+    all.rank = whiten(moments.mean(), moments.covariance(), recording.resolution()).rank;
+  }
+  return all;
+}
+
+void run(const Inputs& inputs, bool json) {
+  const io::FileRecording recording = open(inputs);
+  const io::Facts& facts = recording.facts();
+  const Contents all = look_at(recording);
+  const std::string file = inputs.called();
+  const auto unit = [&](std::size_t k) { return facts.units.empty() ? std::string() : facts.units[k]; };
   if (json) {
-    nlohmann::ordered_json out = {{"file", file}, {"channels", s.data.rows()}, {"frames", s.data.cols()}};
-    out["rate"] = s.rate > 0 ? nlohmann::ordered_json(s.rate) : nullptr;
-    out["rank"] = rank > 0 ? nlohmann::ordered_json(rank) : nullptr;
-    out["bad_values"] = bad;
-    for (const Channel& c : channels) {
+    nlohmann::ordered_json out = {{"file", file},
+                                  {"kind", io::format_of(inputs.files[0]).name},
+                                  {"channels", facts.channels},
+                                  {"frames", all.frames}};
+    out["rate"] = facts.rate > 0 ? nlohmann::ordered_json(facts.rate) : nullptr;
+    if (facts.width > 0) out["width"] = facts.width;
+    if (facts.width > 0) out["height"] = facts.height;
+    out["rank"] = all.rank > 0 ? nlohmann::ordered_json(all.rank) : nullptr;
+    out["bad_values"] = all.bad;
+    for (const io::Annotation& a : facts.annotations) {
+      out["annotations"].push_back({{"onset", a.onset}, {"duration", a.duration}, {"text", a.text}});
+    }
+    for (std::size_t k = 0; k < all.channels.size(); ++k) {
+      const Channel& c = all.channels[k];
       out["channel"].push_back({{"name", c.name},
+                                {"unit", unit(k)},
                                 {"bad_values", c.bad},
                                 {"least", c.least},
                                 {"mean", c.mean},
@@ -73,20 +114,30 @@ void run(const std::string& file, bool json) {
                                 {"deviation", c.deviation},
                                 {"kurtosis", c.kurtosis > 0 ? nlohmann::ordered_json(c.kurtosis) : nullptr}});
     }
-    fmt::print("{}\n", out.dump(1));
+    fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {} channels, {} frames", file, s.data.rows(), s.data.cols());
-  if (s.rate > 0)
-    fmt::print(", {:g} per second ({:.1f} s)", s.rate, static_cast<double>(s.data.cols()) / s.rate);
+  fmt::print("{}: {}, {} channel{}, ", file, io::format_of(inputs.files[0]).name, facts.channels,
+             facts.channels == 1 ? "" : "s");
+  if (facts.width > 0) {
+    fmt::print("{} x {} pixels", facts.width, facts.height);
+  } else {
+    fmt::print("{} frames", all.frames);
+  }
+  if (facts.rate > 0)
+    fmt::print(", {:g} per second ({:.1f} s)", facts.rate, static_cast<double>(all.frames) / facts.rate);
+  if (!facts.annotations.empty()) fmt::print(", {} annotations", facts.annotations.size());
   fmt::print("\n");
-  if (rank > 0) fmt::print("{} of them independent\n", rank);
-  if (bad > 0) fmt::print("{} values are no numbers: demix cannot separate this as it is\n", bad);
+  if (all.rank > 0 && facts.channels > 1) fmt::print("{} of them independent\n", all.rank);
+  if (all.bad > 0) fmt::print("{} values are no numbers: demix cannot separate this as it is\n", all.bad);
   fmt::print("\n{:<16}{:>13}{:>13}{:>13}{:>13}{:>10}{:>7}\n", "channel", "least", "mean", "most", "deviation",
              "kurtosis", "bad");
-  for (const Channel& c : channels) {
-    fmt::print("{:<16}{:>13.5g}{:>13.5g}{:>13.5g}{:>13.5g}{:>10}{:>7}\n", c.name, c.least, c.mean, c.most,
+  for (std::size_t k = 0; k < all.channels.size(); ++k) {
+    const Channel& c = all.channels[k];
+    fmt::print("{:<16}{:>13.5g}{:>13.5g}{:>13.5g}{:>13.5g}{:>10}{:>7}", c.name, c.least, c.mean, c.most,
                c.deviation, c.kurtosis > 0 ? fmt::format("{:.3f}", c.kurtosis) : "constant", c.bad);
+    if (!unit(k).empty()) fmt::print("   {}", unit(k));
+    fmt::print("\n");
   }
 }
 
@@ -95,14 +146,13 @@ void run(const std::string& file, bool json) {
 void add_info(CLI::App& app) {
   auto* sub = app.add_subcommand("info", "What is in a file: channels, length, rank, kurtoses, bad values");
   struct Options {
-    std::string file;
+    Inputs inputs;
     bool json = false;
   };
   auto o = std::make_shared<Options>();
-  sub->add_option("file", o->file, "File of signals, one frame per row: .npy, .csv, .tsv, .txt, .dat")
-      ->required();
+  add_inputs(*sub, o->inputs, "Signals", "file");
   sub->add_flag("--json", o->json, "As JSON");
-  sub->callback([o] { run(o->file, o->json); });
+  sub->callback([o] { run(o->inputs, o->json); });
 }
 
 }  // namespace demix::cli

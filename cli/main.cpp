@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "demix/methods.hpp"
 #include "demix/version.hpp"
 
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   demix::cli::add_tune(app);
   demix::cli::add_generate(app);
   demix::cli::add_methods(app);
+  demix::cli::add_completion(app);
   const auto is_command = [&](const char* word) {
     const auto all = app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
     return !all.empty();
@@ -40,6 +42,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "demix: unknown command '{}' (see demix --help)\n", argv[1]);
     return misused;
   }
+  demix::cli::keep_command_line(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& e) {

@@ -2,20 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "console.hpp"
 
 namespace demix::cli {
+namespace {
+
+CLI::Validator components() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        double value = 0;
+        if (!CLI::detail::lexical_cast(text, value) || !(value > 0 && value <= 1 << 20) ||
+            (value > 1 && value != std::floor(value))) {
+          return "'" + text + "': expected a whole number of components, or a share between 0 and 1";
+        }
+        return {};
+      },
+      "N or share");
+}
+
+}  // namespace
 
 void add_method_options(CLI::App& command, MethodChoice& choice) {
   std::vector<std::string> names;
   for (const Method& m : methods()) names.emplace_back(m.name);
-  command.add_option("-m,--method", choice.method, "One of those `demix methods` lists")
+  command
+      .add_option("-m,--method", choice.method,
+                  "One of those `demix methods` lists; auto picks a sound one and says why")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   command
-      .add_option("--components", choice.options.components,
-                  "Keep at most this many (default: all there are)")
-      ->check(CLI::Range(Index{1}, Index{1} << 20));
+      .add_option(
+          "--components", choice.components,
+          "Keep at most this many principal components, or, below 1, as few as hold this share of the "
+          "power (default: all there are)")
+      ->check(components());
   std::vector<std::string> weights;
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
   command
@@ -55,23 +77,29 @@ void add_method_options(CLI::App& command, MethodChoice& choice) {
                    "Online methods: a new random order of the frames in every pass");
 }
 
-Outcome run_method(const MethodChoice& choice, const Signals& input, const std::string& name) {
+Outcome run_method(const MethodChoice& choice, const Recording& input,
+                   const std::vector<std::string>& channels, const std::string& name) {
   Progress bar("separating");
   MethodOptions options = choice.options;
   options.progress = [&](double share) { bar(share); };
   if (!choice.weight.empty()) options.weight = weight_named(choice.weight);
   if (!choice.whiten.empty()) options.whiten = choice.whiten == "yes";
   options.reading = lambda_reading_named(choice.reading);
+  if (choice.components < 1) {
+    options.share = choice.components;
+  } else {
+    options.components = static_cast<Index>(choice.components);
+  }
   Outcome outcome;
   try {
-    outcome = method_named(choice.method).run(input.data, options);
+    outcome = method_named(choice.method).run(input, options);
   } catch (const NoSuchOption&) {
     throw;
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: {}", name, e.what()));
   }
   if (!outcome.ok) throw Failure(fmt::format("{}: {}", name, outcome.failure));
-  outcome.model.names = input.names;
+  outcome.model.names = channels;
   return outcome;
 }
 

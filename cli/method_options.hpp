@@ -8,7 +8,8 @@
 namespace demix::cli {
 
 struct MethodChoice {
-  std::string method = "fobi";
+  std::string method = "auto";
+  double components = 0;
   std::string weight;
   std::string reading = "inverse-square";
   std::string whiten;
@@ -18,6 +19,7 @@ struct MethodChoice {
 void add_method_options(CLI::App& command, MethodChoice& choice);
 
 /// Runs it with a progress bar; `name` is the input's, for messages. A failure is thrown.
-Outcome run_method(const MethodChoice& choice, const Signals& input, const std::string& name);
+Outcome run_method(const MethodChoice& choice, const Recording& input,
+                   const std::vector<std::string>& channels, const std::string& name);
 
 }  // namespace demix::cli

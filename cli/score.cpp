@@ -7,13 +7,14 @@
 #include "console.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
+#include "inputs.hpp"
 
 namespace demix::cli {
 namespace {
 
 struct Options {
-  std::string truth;
-  std::string estimate;
+  std::vector<std::string> truth;
+  Inputs estimates;
   std::string mixing;
   std::string model;
   bool raw = false;
@@ -39,13 +40,15 @@ Matrix<double> gain(const Options& o) {
 }
 
 void run(const Options& o) {
-  Matrix<double> S = io::read_signals(o.truth).data;
-  Matrix<double> Y = io::read_signals(o.estimate).data;
-  require_finite_file(S, o.truth);
-  require_finite_file(Y, o.estimate);
+  const std::string truth = o.truth[0];
+  const std::string estimate = o.estimates.called();
+  Matrix<double> S = gather(open(o.estimates, o.truth));
+  Matrix<double> Y = gather(open(o.estimates));
+  require_finite_file(S, truth);
+  require_finite_file(Y, estimate);
   if (S.rows() != Y.rows() || S.cols() != Y.cols()) {
     throw Failure(fmt::format("{} holds {} samples x {} channels, {} holds {} x {}; they must be alike",
-                              o.truth, S.cols(), S.rows(), o.estimate, Y.cols(), Y.rows()));
+                              truth, S.cols(), S.rows(), estimate, Y.cols(), Y.rows()));
   }
   if (!o.raw) {
     S = standardized(S);
@@ -97,8 +100,10 @@ void add_score(CLI::App& app) {
   auto* sub = app.add_subcommand(
       "score", "Compare estimated sources with the true ones, whatever their order and sign");
   auto o = std::make_shared<Options>();
-  sub->add_option("estimate", o->estimate, "File of estimated sources, one frame per row")->required();
-  sub->add_option("--truth", o->truth, "File of true sources")->required();
+  add_inputs(*sub, o->estimates, "Estimated sources", "estimate");
+  sub->add_option("--truth", o->truth, "True sources; given once for each file")
+      ->required()
+      ->allow_extra_args(false);
   auto* mixing =
       sub->add_option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
   auto* model = sub->add_option("--model", o->model, "The model that made the estimates (with --mixing)");

@@ -5,97 +5,154 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/signal_files.hpp"
+#include "inputs.hpp"
 #include "method_options.hpp"
+#include "outputs.hpp"
+#include "separation_page.hpp"
 
 namespace demix::cli {
 namespace {
 
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
 struct Options {
-  std::string input;
-  std::string folder;
+  Inputs inputs;
+  std::string folder = "separated";
+  std::vector<std::string> truth;
   MethodChoice choice;
+  bool report = true;
   bool json = false;
 };
 
-void print_table(const Model& model, const std::filesystem::path& sources,
-                 const std::filesystem::path& model_file) {
-  // Of each channel, the share of its power that belongs to each component.
+// For each component the channel it matters most to: where it has the largest share of the power.
+std::vector<std::string> strongest_channels(const Model& model) {
   const Matrix<double> share = model.mixing.rowwise().normalized();
-  fmt::print("{:<11}{:>10}   strongest on\n", "component", "kurtosis");
+  std::vector<std::string> names;
   for (Index k = 0; k < model.components(); ++k) {
     Index channel = 0;
     share.col(k).cwiseAbs().maxCoeff(&channel);
-    fmt::print("{:<11}{:>10.3f}   {}\n", k + 1, model.kurtosis(k),
-               model.names.empty() ? fmt::format("channel {}", channel + 1)
-                                   : model.names[static_cast<std::size_t>(channel)]);
+    names.push_back(model.names.empty() ? fmt::format("channel {}", channel + 1)
+                                        : model.names[static_cast<std::size_t>(channel)]);
   }
-  fmt::print("\n{}\n{}\n", sources.string(), model_file.string());
+  return names;
+}
+
+Json summary(const Options& o, const Separation& s,
+             const std::vector<std::pair<std::string, fs::path>>& others) {
+  Json json = {{"input", o.inputs.files.size() == 1 ? Json(o.inputs.files[0]) : Json(o.inputs.files)},
+               {"method", s.model.method},
+               {"why", s.why},
+               {"samples", s.model.samples},
+               {"channels", s.model.channels()},
+               {"components", s.model.components()},
+               {"kurtosis", std::vector<double>(s.model.kurtosis.begin(), s.model.kurtosis.end())},
+               {"strongest_on", strongest_channels(s.model)}};
+  if (s.files.size() == 1) {
+    json["sources"] = s.files[0].string();
+  } else {
+    for (const fs::path& file : s.files) json["sources"].push_back(file.string());
+  }
+  for (const auto& [what, path] : others) json[what] = path.string();
+  if (is_scaled(s.kind)) {
+    for (const Scaling& scale : s.scaling) {
+      json["gains"].push_back(scale.gain);
+      if (s.kind == io::Kind::picture) json["offsets"].push_back(scale.offset);
+    }
+  }
+  json["warnings"] = Json::array();
+  for (const Warning& w : s.model.warnings) json["warnings"].push_back(w.text);
+  return json;
+}
+
+void print_table(const Separation& s) {
+  const bool gains = is_scaled(s.kind);
+  const auto strongest = strongest_channels(s.model);
+  fmt::print("{:<11}{:>10}{}   strongest on\n", "component", "kurtosis", gains ? "        gain" : "");
+  for (std::size_t k = 0; k < strongest.size(); ++k) {
+    fmt::print("{:<11}{:>10.3f}{}   {}\n", k + 1, s.model.kurtosis(static_cast<Index>(k)),
+               gains ? fmt::format("{:>12.4g}", s.scaling[k].gain) : "", strongest[k]);
+  }
 }
 
 void run(const Options& o) {
-  const Signals input = io::read_signals(o.input);
-  Outcome outcome = run_method(o.choice, input, o.input);
-
-  const std::filesystem::path folder = o.folder;
-  const std::filesystem::path sources =
-      folder / ("sources" + std::filesystem::path(o.input).extension().string());
-  const std::filesystem::path model_file = folder / "model.json";
-  Signals out;
-  out.data = o.choice.options.live ? std::move(outcome.live) : outcome.model.apply(input.data);
-  out.rate = input.rate;
-  if (!input.names.empty()) {
-    for (Index k = 0; k < out.data.rows(); ++k) out.names.push_back(fmt::format("source{}", k + 1));
-  }
+  const io::FileRecording input = open(o.inputs);
+  const Outcome outcome = run_method(o.choice, input, input.facts().names, o.inputs.called());
+  const Model& model = outcome.model;
   std::string model_text;
   try {
-    model_text = io::to_json(outcome.model);
+    model_text = io::to_json(model);
   } catch (const std::invalid_argument& e) {
-    throw Failure(fmt::format("{}: no sound result ({}); try --method fobi", o.input, e.what()));
+    throw Failure(fmt::format("{}: no sound result ({}); try --method fobi", o.inputs.called(), e.what()));
   }
+  const Mapped applied(input, model.components(), [&](const Frames<double>& X) { return model.apply(X); });
+  const Frames<double> live_frames(outcome.live);
+  const MatrixRecording<double> live(live_frames);
+  const Recording& sources = o.choice.options.live ? static_cast<const Recording&>(live) : applied;
+
+  // Sources come back in the kind of file that came in; sound and pictures each in one of their own.
+  const io::Format& format = io::format_of(o.inputs.files[0]);
+  const fs::path folder = o.folder;
+  const bool each = is_scaled(format.kind);
+  const std::string extension =
+      format.create == nullptr ? ".npy" : fs::path(o.inputs.files[0]).extension().string();
+  const std::vector<io::Range> ranges = ranges_of(sources);
+  const Separation s{
+      o.inputs,
+      input,
+      sources,
+      model,
+      outcome.why,
+      format.kind,
+      output_paths(folder / ((each ? "source" : "sources") + extension), sources.channels(), each),
+      ranges,
+      scaling_of_sources(format.kind, ranges)};
   make_folder(folder);
   io::NewFiles files;
-  io::Facts facts;
-  facts.channels = out.data.rows();
-  facts.rate = out.rate;
-  facts.names = out.names;
-  const auto writer = io::create_signals(files, sources, facts, {});
-  writer->write(out.data);
-  writer->finish();
-  files.write(model_file, model_text);
+  write_recording(files, s.files, facts_of_sources(input.facts(), sources.channels()), sources, ranges,
+                  s.scaling);
+  std::vector<std::pair<std::string, fs::path>> others = {{"model", folder / "model.json"}};
+  files.write(others[0].second, model_text);
+  if (o.report) {
+    others.emplace_back("report", folder / "report.html");
+    files.write(others[1].second, separation_page(s, o.truth));
+  }
+  const std::string text = summary(o, s, others).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  files.write(folder / "summary.json", text);
   files.commit();
 
-  print_warnings(outcome.model);
-  if (!o.json) return print_table(outcome.model, sources, model_file);
-  nlohmann::ordered_json json = {
-      {"input", o.input},
-      {"method", o.choice.method},
-      {"samples", outcome.model.samples},
-      {"channels", outcome.model.channels()},
-      {"components", outcome.model.components()},
-      {"kurtosis", std::vector<double>(outcome.model.kurtosis.begin(), outcome.model.kurtosis.end())},
-      {"sources", sources.string()},
-      {"model", model_file.string()}};
-  json["warnings"] = nlohmann::ordered_json::array();
-  for (const Warning& w : outcome.model.warnings) json["warnings"].push_back(w.text);
-  fmt::print("{}\n", json.dump(1));
+  if (!s.why.empty()) fmt::print(stderr, "{}\n", s.why);
+  print_warnings(model);
+  if (o.json) {
+    fmt::print("{}", text);
+    return;
+  }
+  print_table(s);
+  fmt::print("\n");
+  for (const fs::path& file : s.files) fmt::print("{}\n", file.string());
+  for (const auto& [what, path] : others) fmt::print("{}\n", path.string());
 }
 
 }  // namespace
 
 void add_separate(CLI::App& app) {
-  auto* sub = app.add_subcommand("separate", "Separate the channels of a file into independent sources");
+  auto* sub = app.add_subcommand("separate", "Separate the channels of files into independent sources");
   auto o = std::make_shared<Options>();
-  sub->add_option("input", o->input, "File of mixtures, one frame per row: .npy, .csv, .tsv, .txt, .dat")
-      ->required();
-  sub->add_option("-o,--output", o->folder,
-                  "Folder for sources.* (the kind of file that came in) and model.json")
-      ->required();
+  add_inputs(*sub, o->inputs, "Mixtures");
+  sub->add_option(
+         "-o,--output", o->folder,
+         "Folder for the sources (in the kind of file that came in; sound and pictures one file each, "
+         "scaled to be heard and seen), model.json, report.html and summary.json")
+      ->capture_default_str();
   add_method_options(*sub, o->choice);
+  sub->add_option("--truth", o->truth, "True sources, to be compared with in the report; once for each file")
+      ->allow_extra_args(false);
+  sub->add_flag("--report,!--no-report", o->report,
+                "Write report.html, a page to look at and listen to (default)");
   sub->add_flag(
       "--live", o->choice.options.live,
       "Online methods: write each frame as it came out while learning, not as the final model has it");
-  sub->add_flag("--json", o->json, "Report as JSON");
+  sub->add_flag("--json", o->json, "Print what summary.json holds");
   sub->callback([o] { run(*o); });
 }
 

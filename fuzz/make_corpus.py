@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """make_corpus.py DEMIX: small valid files of every kind into corpus/, for the fuzzers to start from.
 
-DEMIX is the program: it makes the models. Sound is written by libsndfile, the rest by hand or by NumPy.
+DEMIX is the program: it makes the models. Sound is written by libsndfile, the rest by hand, NumPy, SciPy or Pillow.
 Inputs that once broke something are in the same folders and are left alone.
 """
 import ctypes
@@ -14,6 +14,8 @@ import sys
 import tempfile
 
 import numpy as np
+import scipy.io
+from PIL import Image
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
@@ -23,6 +25,13 @@ def put(kind, name, data):
     folder.mkdir(parents=True, exist_ok=True)
     assert len(data) < 4096, (kind, name, len(data))
     (folder / name).write_bytes(data)
+
+
+def saved(save, *arguments, **options):
+    """What save(file, ...) writes."""
+    file = io.BytesIO()
+    save(file, *arguments, **options)
+    return file.getvalue()
 
 
 def chunk(name, body):
@@ -64,16 +73,54 @@ def make_text():
 
 def make_numpy():
     for kind in ["<f8", ">f8", "<f4", "<i2", ">i4", "u1", "<u8", "?"]:
-        array = io.BytesIO()
-        np.save(array, (np.arange(12) % 5).reshape(6, 2).astype(kind))
-        put("npy", kind.strip("<>?") + ("_swapped" if kind[0] == ">" else "") or "bool", array.getvalue())
-    array = io.BytesIO()
-    np.save(array, np.asfortranarray(np.arange(12.0).reshape(6, 2)))
-    put("npy", "fortran", array.getvalue())
-    put("npy", "type_of_two_lines", array.getvalue().replace(b"<f8", b"<\n8"))
-    array = io.BytesIO()
-    np.lib.format.write_array(array, np.arange(5.0), version=(2, 0))
-    put("npy", "one_dimension_v2", array.getvalue())
+        name = kind.strip("<>?") + ("_swapped" if kind[0] == ">" else "") or "bool"
+        put("npy", name, saved(np.save, (np.arange(12) % 5).reshape(6, 2).astype(kind)))
+    fortran = saved(np.save, np.asfortranarray(np.arange(12.0).reshape(6, 2)))
+    put("npy", "fortran", fortran)
+    put("npy", "type_of_two_lines", fortran.replace(b"<f8", b"<\n8"))
+    put("npy", "one_dimension_v2", saved(np.lib.format.write_array, np.arange(5.0), version=(2, 0)))
+
+
+def make_arrays():
+    x = np.arange(12.0).reshape(6, 2)
+    put("npz", "stored", saved(np.savez, x))
+    put("npz", "deflated", saved(np.savez_compressed, x=x))
+    put("npz", "several", saved(np.savez_compressed, x=x.astype("i2"), y=x, text=np.array("abc")))
+    save = scipy.io.savemat
+    put("mat", "plain", saved(save, {"x": x}))
+    put("mat", "deflated", saved(save, {"x": x}, do_compression=True))
+    put("mat", "several", saved(save, {"x": x.astype("i2"), "a": "text", "s": {"f": 1.5, "g": [1, 2]}, "c": x * 1j}))
+    put("mat", "version4", saved(save, {"x": x}, format="4"))
+    labels = np.array([("Fp1",), ("Cz",)], dtype=[("labels", object)])
+    events = np.array([("go", 2.0, 1.0), ("stop", 5.0, 0.0)],
+                      dtype=[("type", object), ("latency", object), ("duration", object)])
+    eeg = {"nbchan": 2.0, "pnts": 6.0, "trials": 1.0, "srate": 250.0, "chanlocs": labels, "event": events}
+    put("set", "inside", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}))
+    put("set", "deflated", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}, do_compression=True))
+    put("set", "fields", saved(save, eeg | {"data": x.T.reshape(2, 3, 2), "pnts": 3.0, "trials": 2.0}))
+    put("set", "beside", saved(save, {"EEG": eeg | {"data": "a.fdt"}}))
+
+
+def make_pictures():
+    grey = (np.arange(35) * 7 % 256).astype("u1").reshape(5, 7)
+    pictures = {"grey": Image.fromarray(grey), "deep": Image.fromarray(grey.astype("u2") * 257),
+                "colour": Image.fromarray(np.dstack([grey, 255 - grey, grey // 2])),
+                "alpha": Image.fromarray(np.dstack([grey, grey, grey, 255 - grey])),
+                "palette": Image.fromarray(grey // 64).convert("P"), "bits": Image.fromarray(grey > 99),
+                "float": Image.fromarray(grey.astype("f4"))}
+    for name, picture in pictures.items():
+        if name != "float":
+            put("png", name, saved(picture.save, format="PNG"))
+        if name not in ("alpha", "palette"):
+            put("tif", name, saved(picture.save, format="TIFF"))
+    for name in ["grey", "colour"]:
+        put("jpg", name, saved(pictures[name].save, format="JPEG"))
+        put("jpg", name + "_progressive", saved(pictures[name].save, format="JPEG", progressive=True))
+        put("pgm", name, saved(pictures[name].save, format="PPM"))
+        for packing in ["tiff_lzw", "tiff_deflate", "packbits"]:
+            put("tif", f"{name}_{packing}", saved(pictures[name].save, format="TIFF", compression=packing))
+    put("pgm", "digits", b"P2\n# a comment\n3 2\n15\n0 1 2\n13 14 15\n")
+    put("pgm", "deep", b"P5 3 2 65535\n" + bytes(range(12)))
 
 
 def make_raw():
@@ -132,6 +179,8 @@ if __name__ == "__main__":
     make_wav()
     make_text()
     make_numpy()
+    make_arrays()
     make_raw()
+    make_pictures()
     make_sound()
     make_model(sys.argv[1])

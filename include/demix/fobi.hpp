@@ -1,6 +1,7 @@
 #pragma once
 
 #include "demix/model.hpp"
+#include "demix/recording.hpp"
 #include "demix/weight.hpp"
 #include "demix/whitening.hpp"
 
@@ -21,6 +22,7 @@ struct FobiOptions {
 
 /// Throws std::invalid_argument for data that cannot be separated by anything: no channels, not more frames
 /// than channels, NaN or Inf, every channel constant. All other doubts are warnings in the model.
+Model fobi(const Recording& X, const FobiOptions& options = {});
 Model fobi(const Frames<float>& X, const FobiOptions& options = {});
 Model fobi(const Frames<double>& X, const FobiOptions& options = {});
 

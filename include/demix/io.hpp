@@ -29,6 +29,7 @@ bool is_supported(const std::filesystem::path& path);
 Signals parse_npy(std::string_view bytes, const std::string& name);
 Signals parse_text(std::string_view text, const std::string& name);
 std::string to_npy(const Matrix<double>& data);  ///< channels x samples -> (samples, channels), '<f8'
+std::string to_wav16(const Frames<double>& samples, double rate);  ///< channels x samples, full scale is 1
 std::string to_text(const Signals& signals, char delimiter);  ///< shortest decimals that read back the same
 
 Model load_model(const std::filesystem::path& path);

@@ -10,6 +10,7 @@
 
 #include "demix/lambda.hpp"
 #include "demix/model.hpp"
+#include "demix/recording.hpp"
 #include "demix/rule.hpp"
 #include "demix/weight.hpp"
 
@@ -20,6 +21,7 @@ namespace demix {
 struct MethodOptions {
   std::uint64_t seed = 0;
   Index components = 0;          ///< 0 = as many as the data has
+  double share = 0;              ///< as few principal components as hold this share of the power; 0 = all
   std::string form;              ///< one of the method's forms; empty = its default
   std::optional<double> eta;     ///< learning rate, of the forms that have one to choose
   std::optional<double> tau;     ///< ratio of the rates of W and M
@@ -44,6 +46,7 @@ struct Outcome {
   bool ok = true;
   std::string failure;  ///< one line, when not ok
   Model model;
+  std::string why;      ///< this method, if it was left to demix
   Matrix<double> live;  ///< if asked for: each frame's output when it went by (for the last time)
 };
 
@@ -80,11 +83,11 @@ struct Method {
   std::string_view sources;  ///< what it can separate
   std::string_view cannot;   ///< what it cannot
   std::string_view reference;
-  std::span<const Form> forms;                                              ///< the default first
-  double tau;                                                               ///< its default; 0: it has none
-  bool square;                                                              ///< as many outputs as inputs
-  unsigned options;                                                         ///< of those that few have
-  Outcome (*batch)(const Frames<double>& X, const MethodOptions& options);  // if batch
+  std::span<const Form> forms;                                         ///< the default first
+  double tau;                                                          ///< its default; 0: it has none
+  bool square;                                                         ///< as many outputs as inputs
+  unsigned options;                                                    ///< of those that few have
+  Outcome (*batch)(const Recording& X, const MethodOptions& options);  // if batch
   std::unique_ptr<OnlineSeparator> (*make)(Index inputs, Index outputs, const MethodOptions& o);  // if online
 
   static constexpr unsigned takes_lambda = 1, takes_weight = 2, takes_sub_gaussian = 4, fobi_optimum = 8;
@@ -92,6 +95,7 @@ struct Method {
   const Form& form_named(std::string_view name) const;  ///< "" = the default; throws NoSuchOption
   /// Throws NoSuchOption for what it does not have; fills in form, eta and tau where they are left to it.
   MethodOptions checked(MethodOptions options) const;
+  Outcome run(const Recording& X, const MethodOptions& options) const;
   Outcome run(const Frames<double>& X, const MethodOptions& options) const;
   /// An online method, ready for its first frame. Its initial weights have nothing to do with what else was
   /// drawn from the same seed, as a mixing may have been.

@@ -9,9 +9,9 @@
 /// whatever the data is. Each is one pass over the data.
 namespace demix {
 
-/// Throws std::invalid_argument naming channel and frame of the first NaN or Inf in X.
-void require_finite(const Frames<float>& X);
-void require_finite(const Frames<double>& X);
+/// Throws std::invalid_argument naming channel and frame of the first NaN or Inf in X, which begins after so
+/// many frames.
+void require_finite(const Frames<double>& X, std::int64_t before = 0);
 
 /// Mean and covariance. Frames are counted from the first one seen, every block is centred on its own mean
 /// before its products are summed, and sums are joined by the update of Chan, Golub and LeVeque (1983), so an

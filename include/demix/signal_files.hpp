@@ -24,6 +24,7 @@ struct Annotation {
 /// What a file says of its signals beside the samples.
 struct Facts {
   Index channels = 0;
+  Index frames = 0;                ///< 0 = not known before it was read
   double rate = 0;                 ///< frames per second; 0 = unknown
   std::vector<std::string> names;  ///< one per channel, or empty
   std::vector<std::string> units;  ///< one per channel, or empty
@@ -98,6 +99,7 @@ class FileRecording final : public Recording {
   explicit FileRecording(std::vector<std::filesystem::path> paths, const ReadOptions& options = {});
   const Facts& facts() const { return facts_; }
   Index channels() const override { return facts_.channels; }
+  Index frames() const override { return is_kept_ ? kept_.cols() : facts_.frames; }
   void pass(const Visitor& visit) const override;
   double resolution() const override;
 

@@ -7,6 +7,7 @@ namespace demix {
 
 struct WhiteningOptions {
   Index components = 0;  ///< keep at most this many principal components; 0 = all there are
+  double share = 0;      ///< keep as few as hold this share of the channels' power; 0 = all there are
   double rank_tolerance =
       0;  ///< drop directions below this share of the largest; 0 = from the precision of the data
 
@@ -19,6 +20,7 @@ struct Whitening {
   Matrix<double> dewhitener;    ///< P^+: channels x rank, x = mean + P^+ h
   Vector<double> eigenvalues;   ///< of the channels' correlation matrix, descending, all of them
   std::vector<Index> constant;  ///< channels that never change
+  std::int64_t samples = 0;     ///< frames it was learned from
   Index rank = 0;               ///< number of independent directions in the data
   double condition = 1;  ///< largest over smallest singular value kept, channels scaled to unit variance
 

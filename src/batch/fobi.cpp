@@ -5,24 +5,24 @@
 #include "batch/frame.hpp"
 
 namespace demix {
-namespace {
 
-template <typename T>
-Model fobi_of(const Frames<T>& X, const FobiOptions& options) {
+Model fobi(const Recording& X, const FobiOptions& options) {
   const ProgressCallback& progress = options.progress;
-  const Whitening white = prepare<T>(X, options.whitening, progress);  // h = P (x - mean)
+  const Whitening white = prepare(X, options.whitening, progress);  // h = P (x - mean)
   WeightedMoments weighted(white.mean, white.whitener, options.weight);
-  for_each_chunk<T>(X, progress, 1. / 3, 2. / 3, [&](const Frames<T>& chunk) { weighted.add(chunk); });
-  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(weighted.covariance());  // C_z = U D U^T
-  Model model = finish<T>(X, white, eig.eigenvectors().transpose(), options.weight, progress);  // y = U^T h
+  pass(X, progress, 1. / 3, 2. / 3, [&](const Frames<double>& block) { weighted.add(block); });
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> eig(weighted.covariance());            // C_z = U D U^T
+  Model model = finish(X, white, eig.eigenvectors().transpose(), options.weight, progress);  // y = U^T h
   model.method = "fobi";
   model.options["weight"] = weight_name(options.weight);
   return model;
 }
 
-}  // namespace
-
-Model fobi(const Frames<float>& X, const FobiOptions& options) { return fobi_of<float>(X, options); }
-Model fobi(const Frames<double>& X, const FobiOptions& options) { return fobi_of<double>(X, options); }
+Model fobi(const Frames<float>& X, const FobiOptions& options) {
+  return fobi(MatrixRecording<float>(X), options);
+}
+Model fobi(const Frames<double>& X, const FobiOptions& options) {
+  return fobi(MatrixRecording<double>(X), options);
+}
 
 }  // namespace demix

@@ -13,36 +13,6 @@
 namespace demix {
 namespace {
 
-template <typename T>
-Vector<double> output_kurtosis(const Model& model, const Frames<T>& X, const ProgressCallback& progress) {
-  Vector<double> second = Vector<double>::Zero(model.components());
-  Vector<double> fourth = second;
-  Matrix<double> y;
-  const auto add = [&](Matrix<double>& block) {
-    block.colwise() -= model.mean;
-    y.noalias() = model.unmixing * block;
-    y = y.array().square();
-    second += y.rowwise().sum();
-    fourth += y.rowwise().squaredNorm();
-  };
-  for_each_chunk<T>(X, progress, 2. / 3, 1, [&](const Frames<T>& chunk) { for_each_block<T>(chunk, add); });
-  const auto n = static_cast<double>(X.cols());
-  return fourth.array() * n / second.array().square();
-}
-
-// Outputs of frames spread evenly over the recording: enough to estimate crosstalk, few enough to cost
-// nothing.
-template <typename T>
-Matrix<double> sample_outputs(const Model& model, const Frames<T>& X) {
-  constexpr Index enough = 1 << 16;
-  const Index stride = std::max<Index>(1, X.cols() / enough);
-  Matrix<double> Y((model.components()), (X.cols() + stride - 1) / stride);
-  for (Index k = 0; k < Y.cols(); ++k) {
-    Y.col(k).noalias() = model.unmixing * (X.col(k * stride).template cast<double>() - model.mean);
-  }
-  return Y;
-}
-
 // Which channels do not add to the rank, for a warning.
 std::string missing_rank(const Whitening& white, Index channels) {
   std::string text;
@@ -56,6 +26,11 @@ std::string missing_rank(const Whitening& white, Index channels) {
   return text;
 }
 
+std::invalid_argument out_of_scale(Index channel, const char* size) {
+  return std::invalid_argument("X: the values of channel " + std::to_string(channel + 1) + " are too " +
+                               size + " to square; rescale it");
+}
+
 void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
   for (Index i = 0; i < model.components(); ++i) {
     for (Index j = i + 1; j < model.components(); ++j) {
@@ -66,50 +41,71 @@ void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
 
 }  // namespace
 
-template <typename T>
-Whitening prepare(const Frames<T>& X, const WhiteningOptions& options, const ProgressCallback& progress) {
-  options.validate();
-  if (X.rows() == 0) throw std::invalid_argument("X: no channels");
-  if (X.cols() <= X.rows()) {
-    throw std::invalid_argument("X: " + std::to_string(X.cols()) + " frames of " + std::to_string(X.rows()) +
-                                " channels; more frames than channels are needed (is the data transposed?)");
-  }
-  require_finite(X);
-  for (Index i = 0; i < X.rows(); ++i) {  // squares must neither overflow nor vanish
-    const auto largest = static_cast<double>(X.row(i).cwiseAbs().maxCoeff());
-    if (largest > 1e150 || (largest > 0 && largest < 1e-150)) {
-      const char* size = largest > 1 ? "large" : "small";
-      throw std::invalid_argument("X: the values of channel " + std::to_string(i + 1) + " are too " + size +
-                                  " to square; rescale it");
-    }
-  }
-  Moments moments(X.rows());
-  for_each_chunk<T>(X, progress, 0, 1. / 3, [&](const Frames<T>& chunk) { moments.add(chunk); });
-  return whiten(moments, options);
+Sample::Sample(Index rows, std::int64_t frames, std::int64_t enough)
+    : stride_(std::max<Index>(1, (frames + enough - 1) / enough)),
+      kept_(rows, (frames + stride_ - 1) / stride_) {}
+
+void Sample::add(const Frames<double>& block) {
+  for (; skip_ < block.cols() && count_ < kept_.cols(); skip_ += stride_)
+    kept_.col(count_++) = block.col(skip_);
+  skip_ -= block.cols();
 }
 
-template <typename T>
-Model finish(const Frames<T>& X, const Whitening& white, const Matrix<double>& Q,
+Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress) {
+  options.validate();
+  if (X.channels() == 0) throw std::invalid_argument("X: no channels");
+  Moments moments(X.channels());
+  Vector<double> largest = Vector<double>::Zero(X.channels());
+  pass(X, progress, 0, 1. / 3, [&](const Frames<double>& block) {
+    require_finite(block, moments.count());
+    largest = largest.cwiseMax(block.cwiseAbs().rowwise().maxCoeff());
+    for (Index i = 0; i < X.channels(); ++i) {  // squares must not overflow
+      if (largest(i) > 1e150) throw out_of_scale(i, "large");
+    }
+    moments.add(block);
+  });
+  for (Index i = 0; i < X.channels(); ++i) {  // nor vanish
+    if (largest(i) > 0 && largest(i) < 1e-150) throw out_of_scale(i, "small");
+  }
+  if (moments.count() <= X.channels()) {
+    throw std::invalid_argument("X: " + std::to_string(moments.count()) + " frames of " +
+                                std::to_string(X.channels()) +
+                                " channels; more frames than channels are needed (is the data transposed?)");
+  }
+  Whitening white = whiten(moments.mean(), moments.covariance(), X.resolution(), options);
+  white.samples = moments.count();
+  return white;
+}
+
+Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q,
              std::optional<Weight> weight, const ProgressCallback& progress) {
   Model model;
   model.version = version;
-  model.samples = X.cols();
+  model.samples = white.samples;
   model.mean = white.mean;
   model.unmixing = Q * white.whitener;
   model.mixing = white.dewhitener * Q.transpose() * (Q * Q.transpose()).inverse();
-  model.kurtosis = output_kurtosis<T>(model, X, progress);
+
+  Vector<double> second = Vector<double>::Zero(model.components());
+  Vector<double> fourth = second;
+  Sample sample(model.channels(), model.samples);
+  Matrix<double> y;
+  pass(X, progress, 2. / 3, 1, [&](const Frames<double>& part) {
+    sample.add(part);
+    for_each_block<double>(part, [&](Matrix<double>& block) {
+      block.colwise() -= model.mean;
+      y.noalias() = model.unmixing * block;
+      y = y.array().square();
+      second += y.rowwise().sum();
+      fourth += y.rowwise().squaredNorm();
+    });
+  });
+  model.kurtosis = fourth.array() * static_cast<double>(model.samples) / second.array().square();
   put_in_order(model, white.dewhitener.rowwise().norm());
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);
-  if (weight) warn_of_crosstalk(model, fobi_crosstalk(sample_outputs<T>(model, X), *weight, X.cols()));
+  if (weight) warn_of_crosstalk(model, fobi_crosstalk(model.apply(sample.matrix()), *weight, model.samples));
   return model;
 }
-
-template Whitening prepare<float>(const Frames<float>&, const WhiteningOptions&, const ProgressCallback&);
-template Whitening prepare<double>(const Frames<double>&, const WhiteningOptions&, const ProgressCallback&);
-template Model finish<float>(const Frames<float>&, const Whitening&, const Matrix<double>&,
-                             std::optional<Weight>, const ProgressCallback&);
-template Model finish<double>(const Frames<double>&, const Whitening&, const Matrix<double>&,
-                              std::optional<Weight>, const ProgressCallback&);
 
 }  // namespace demix

@@ -103,7 +103,7 @@ Matrix<double> as_rotation(const SmIcaOffline& run, const Whitening& white) {
 template <typename T>
 SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options) {
   options.validate();
-  const Whitening white = prepare<T>(X, options.whitening);
+  const Whitening white = prepare(MatrixRecording<T>(X), options.whitening);
   const Index d = white.components();
   const Vector<double> lambda2 = options.lambda2.size() > 0 ? options.lambda2 : default_lambda2(d);
   if (lambda2.size() != d) {
@@ -121,7 +121,7 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
     published<T>(run, X, moments, options, lambda2);
     if (run.status == OfflineStatus::diverged) return run;
   }
-  run.model = finish<T>(X, white, as_rotation(run, white), options.weight);
+  run.model = finish(MatrixRecording<T>(X), white, as_rotation(run, white), options.weight);
   run.model.method = "sm-ica-offline";
   run.model.options["steps"] = options.steps == SmIcaOfflineOptions::Steps::natural ? "natural" : "published";
   run.model.options["seed"] = std::to_string(options.seed);

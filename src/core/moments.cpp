@@ -9,26 +9,19 @@
 #include "core/blocks.hpp"
 
 namespace demix {
-namespace {
 
-template <typename T>
-void require_all_finite(const Frames<T>& X) {
+void require_finite(const Frames<double>& X, std::int64_t before) {
   if (X.allFinite()) return;
   for (Index t = 0; t < X.cols(); ++t) {
     for (Index i = 0; i < X.rows(); ++i) {
       if (!std::isfinite(X(i, t))) {
         throw std::invalid_argument("X: value " + std::string(std::isnan(X(i, t)) ? "NaN" : "Inf") +
                                     " in channel " + std::to_string(i + 1) + ", frame " +
-                                    std::to_string(t + 1) + "; remove or repair such frames first");
+                                    std::to_string(before + t + 1) + "; remove or repair such frames first");
       }
     }
   }
 }
-
-}  // namespace
-
-void require_finite(const Frames<float>& X) { require_all_finite<float>(X); }
-void require_finite(const Frames<double>& X) { require_all_finite<double>(X); }
 
 Moments::Moments(Index channels)
     : origin_(Vector<double>::Zero(channels)),

@@ -1,6 +1,7 @@
 #include "demix/recording.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace demix {
 namespace {
@@ -22,6 +23,17 @@ void MatrixRecording<T>::pass(const Visitor& visit) const {
 }
 template class MatrixRecording<float>;
 template class MatrixRecording<double>;
+
+void pass(const Recording& recording, const ProgressCallback& progress, double from, double to,
+          const Recording::Visitor& visit) {
+  const auto all = static_cast<double>(recording.frames());
+  double done = 0;
+  recording.pass([&](const Frames<double>& part) {
+    visit(part);
+    done += static_cast<double>(part.cols());
+    if (progress && all > 0) progress(from + (to - from) * std::min(1.0, done / all));
+  });
+}
 
 Matrix<double> gather(const Recording& recording) {
   Matrix<double> all(recording.channels(), 0);

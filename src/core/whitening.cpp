@@ -12,14 +12,31 @@ namespace demix {
 void WhiteningOptions::validate() const {
   if (components < 0)
     throw std::invalid_argument("components: expected 0 or more, got " + std::to_string(components));
+  if (!(share >= 0 && share <= 1))
+    throw std::invalid_argument("share: expected between 0 and 1, got " + std::to_string(share));
   if (!(rank_tolerance >= 0 && rank_tolerance < 1)) {
     throw std::invalid_argument("rank_tolerance: expected in [0, 1), got " + std::to_string(rank_tolerance));
   }
 }
 
 Whitening whiten(const Moments& moments, const WhiteningOptions& options) {
-  return whiten(moments.mean(), moments.covariance(), moments.resolution(), options);
+  Whitening out = whiten(moments.mean(), moments.covariance(), moments.resolution(), options);
+  out.samples = moments.count();
+  return out;
 }
+
+namespace {
+
+// How many of the largest, which come last, hold this share of all.
+Index holding(double share, const Vector<double>& ascending) {
+  double sum = 0;
+  Index kept = 0;
+  while (kept < ascending.size() && sum < share * ascending.sum())
+    sum += ascending(ascending.size() - ++kept);
+  return std::max<Index>(1, kept);
+}
+
+}  // namespace
 
 Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double resolution,
                  const WhiteningOptions& options) {
@@ -65,11 +82,13 @@ Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double res
   out.whitener = root.cwiseInverse().asDiagonal() * V.leftCols(r).transpose() * S_inv.asDiagonal();
   out.dewhitener = S.asDiagonal() * V.leftCols(r) * root.asDiagonal();
 
-  if (options.components > 0 && options.components < r) {
+  if ((options.components > 0 && options.components < r) || (options.share > 0 && options.share < 1)) {
     // Principal components in the channels' own units: a rotation U of h that orders P^+ by the power it
     // carries.
     const Eigen::SelfAdjointEigenSolver<Matrix<double>> pca(out.dewhitener.transpose() * out.dewhitener);
-    const Matrix<double> U = pca.eigenvectors().rightCols(options.components).rowwise().reverse();
+    const Index kept = std::min(options.components > 0 ? options.components : r,
+                                options.share > 0 ? holding(options.share, pca.eigenvalues()) : r);
+    const Matrix<double> U = pca.eigenvectors().rightCols(kept).rowwise().reverse();
     out.whitener = U.transpose() * out.whitener;
     out.dewhitener = out.dewhitener * U;
   }

@@ -25,10 +25,25 @@ Writer create_f64(const Path& file, const Facts& facts, const Ranges& ranges);
 Reader open_npy(const Path& file, const ReadOptions& options);
 Writer create_npy(const Path& file, const Facts& facts, const Ranges& ranges);
 
+// npz.cpp, mat.cpp, eeglab.cpp
+Reader open_npz(const Path& file, const ReadOptions& options);
+Writer create_npz(const Path& file, const Facts& facts, const Ranges& ranges);
+Reader open_mat(const Path& file, const ReadOptions& options);
+Writer create_mat(const Path& file, const Facts& facts, const Ranges& ranges);
+Reader open_set(const Path& file, const ReadOptions& options);
+Writer create_set(const Path& file, const Facts& facts, const Ranges& ranges);
+
 // sound.cpp: libsndfile
 Reader open_sound(const Path& file, const ReadOptions& options);
 Writer create_flac(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_ogg(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_aiff(const Path& file, const Facts& facts, const Ranges& ranges);
+
+// pictures.cpp: libpng, libjpeg, libtiff
+Reader open_picture(const Path& file, const ReadOptions& options);
+Writer create_png(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_jpeg(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_tiff(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_pnm(const Path& file, const Facts& facts, const Ranges& ranges);
 
 }  // namespace demix::io

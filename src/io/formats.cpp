@@ -19,8 +19,15 @@ const std::vector<Format>& table() {
       {"comma-separated text", Kind::numbers, {".csv"}, open_text, create_comma_text},
       {"text", Kind::numbers, {".tsv", ".txt", ".dat"}, open_text, create_tab_text},
       {"NumPy array", Kind::numbers, {".npy"}, open_npy, create_npy},
+      {"NumPy archive", Kind::numbers, {".npz"}, open_npz, create_npz},
+      {"MATLAB", Kind::numbers, {".mat"}, open_mat, create_mat},
+      {"EEGLAB", Kind::biosignal, {".set"}, open_set, create_set},
       {"raw 32-bit floats", Kind::numbers, {".f32"}, open_f32, create_f32},
       {"raw 64-bit floats", Kind::numbers, {".f64"}, open_f64, create_f64},
+      {"PNG", Kind::picture, {".png"}, open_picture, create_png},
+      {"JPEG", Kind::picture, {".jpg", ".jpeg"}, open_picture, create_jpeg},
+      {"TIFF", Kind::picture, {".tif", ".tiff"}, open_picture, create_tiff},
+      {"PGM", Kind::picture, {".pgm", ".ppm", ".pnm"}, open_picture, create_pnm},
   };
   return rows;
 }
@@ -186,7 +193,8 @@ void FileRecording::pass(const Visitor& visit) const {
 }
 
 void FileRecording::read_through(const Visitor& visit) const {
-  const Index block = std::clamp<Index>((1 << 17) / channels(), 16, 1 << 14);
+  // A multiple of what sums are made of, so that they do not depend on where blocks end.
+  const Index block = std::clamp<Index>((1 << 17) / channels() / 512, 1, 32) * 512;
   for (const auto& reader : readers_) reader->rewind();
   Index frames = 0;
   if (readers_.size() == 1) {

@@ -69,7 +69,8 @@ class TextSignals final : public SignalReader {
                              "; give --time-column 0 if it is a signal");
     }
     if (time_ < 0) return;
-    if (step > 0 && facts_.rate == 0 && std::isfinite(1 / step)) facts_.rate = rounded(1 / step);
+    // Whole numbers count frames, others seconds.
+    if (step > 0 && step != 1 && facts_.rate == 0 && std::isfinite(1 / step)) facts_.rate = rounded(1 / step);
     facts_.channels = columns - 1;
     if (!facts_.names.empty()) facts_.names.erase(facts_.names.begin() + time_);
   }
@@ -99,7 +100,7 @@ class TextSignals final : public SignalReader {
     Matrix<double> start(facts_.channels, enough);
     const Index frames = text_.read(start);
     text_.rewind();
-    if (frames < 3) return 0;
+    if (frames < 16) return 0;  // few rows may count up by chance, as a matrix's
     const Eigen::RowVectorXd t = start.row(column).head(frames);
     const double step = (t(frames - 1) - t(0)) / static_cast<double>(frames - 1);
     if (!(step > 0)) return 0;

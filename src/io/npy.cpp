@@ -5,7 +5,8 @@
 
 #include "io/failure.hpp"
 #include "io/format_files.hpp"
-#include "io/numbers.hpp"
+#include "io/named_arrays.hpp"
+#include "io/npy.hpp"
 
 /// NumPy's array format, versions 1 to 3: magic, header length, a Python dictionary as text, then raw
 /// numbers.
@@ -53,7 +54,8 @@ void parse_type(Header& h, std::string_view text, const std::string& name) {
       ((h.kind == 'i' || h.kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8)) ||
       (h.kind == 'b' && size == 1);
   if (!known || std::string_view("<>|=").find(h.byte_order) == std::string_view::npos) {
-    throw Error(name + ": NPY type '" + shown(descr) + "' is not supported; use float or integer");
+    throw Error(name + ": NPY type '" + printable(std::string(descr.substr(0, 40))) +
+                "' is not supported; use float or integer");
   }
 }
 
@@ -126,20 +128,6 @@ void require_size(const Header& h, const Extent& e, std::uint64_t bytes, const s
 
 NumberType type_of(const Header& h) { return number_type(h.kind, h.item_size, h.byte_order == '>'); }
 
-// With room for any length, so that it can be written again when the length is known.
-std::string header_for(std::uint64_t frames, Index channels) {
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(frames) + ", " +
-                       std::to_string(channels) + "), }";
-  header.resize(128 - magic.size() - 5, ' ');
-  header.push_back('\n');
-  std::string bytes(magic);
-  bytes.push_back(1);
-  bytes.push_back(0);
-  bytes.push_back(static_cast<char>(header.size() & 0xff));
-  bytes.push_back(static_cast<char>(header.size() >> 8));
-  return bytes + header;
-}
-
 std::string_view samples_of(const Frames<double>& X) {
   // Column-major channels x samples is C-order (samples, channels): the same bytes.
   return {reinterpret_cast<const char*>(X.data()), static_cast<std::size_t>(X.size()) * sizeof(double)};
@@ -149,7 +137,7 @@ class NpyWriter final : public SignalWriter {
  public:
   NpyWriter(const Path& file, Index channels)
       : name_(file.string()), channels_(channels), out_(file, std::ios::binary) {
-    put(header_for(0, channels_));
+    put(npy_header(0, channels_));
   }
   void write(const Frames<double>& block) override {
     const Matrix<double> dense = block;
@@ -158,7 +146,7 @@ class NpyWriter final : public SignalWriter {
   }
   void finish() override {
     out_.seekp(0);
-    put(header_for(frames_, channels_));
+    put(npy_header(frames_, channels_));
     out_.close();
     if (!out_) throw failure(name_, "cannot write");
   }
@@ -175,6 +163,19 @@ class NpyWriter final : public SignalWriter {
 };
 
 }  // namespace
+
+std::string npy_header(std::uint64_t frames, Index channels) {
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(frames) + ", " +
+                       std::to_string(channels) + "), }";
+  header.resize(128 - magic.size() - 5, ' ');
+  header.push_back('\n');
+  std::string bytes(magic);
+  bytes.push_back(1);
+  bytes.push_back(0);
+  bytes.push_back(static_cast<char>(header.size() & 0xff));
+  bytes.push_back(static_cast<char>(header.size() >> 8));
+  return bytes + header;
+}
 
 Signals parse_npy(std::string_view bytes, const std::string& name) {
   const Header h = parse_header(bytes, name);
@@ -195,24 +196,29 @@ Signals parse_npy(std::string_view bytes, const std::string& name) {
   return out;
 }
 
+NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, const std::string& name) {
+  const Header h = parse_header(start, name);
+  const Extent e = extent_of(h, name);
+  require_size(h, e, bytes, name);
+  NumbersLayout layout;
+  layout.type = type_of(h);
+  layout.facts.channels = static_cast<Index>(e.channels);
+  layout.frames = e.samples;
+  layout.offset = h.data_offset;
+  layout.planar = h.fortran_order;
+  return layout;
+}
+
 Reader open_npy(const Path& file, const ReadOptions& options) {
   std::ifstream in(file, std::ios::binary);
   std::error_code none;
   if (!in) throw failure(file, "cannot open");
   if (fs::is_directory(file, none)) throw Error(file.string() + ": is a folder, not a file");
-  std::string start(1 << 17, '\0');
+  std::string start(npy_start, '\0');
   in.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(in.gcount()));
-  const Header h = parse_header(start, file.string());
-  const Extent e = extent_of(h, file.string());
-  require_size(h, e, fs::file_size(file), file.string());
-  NumbersLayout layout;
-  layout.type = type_of(h);
-  layout.facts.channels = static_cast<Index>(e.channels);
+  NumbersLayout layout = npy_layout(start, fs::file_size(file), file.string());
   layout.facts.rate = options.rate;
-  layout.frames = e.samples;
-  layout.offset = h.data_offset;
-  layout.planar = h.fortran_order;
   return open_numbers(file, std::move(layout));
 }
 
@@ -221,7 +227,7 @@ Writer create_npy(const Path& file, const Facts& facts, const Ranges&) {
 }
 
 std::string to_npy(const Matrix<double>& data) {
-  std::string bytes = header_for(static_cast<std::uint64_t>(data.cols()), data.rows());
+  std::string bytes = npy_header(static_cast<std::uint64_t>(data.cols()), data.rows());
   bytes.append(samples_of(data));
   return bytes;
 }

@@ -44,23 +44,11 @@ class NumbersReader final : public SignalReader {
     struct stat info {};
     if (::fstat(file_.get(), &info) != 0) throw failure(path, "cannot read");
     if (S_ISDIR(info.st_mode)) throw Error(path.string() + ": is a folder, not a file");
-    const auto channels = static_cast<std::uint64_t>(layout_.facts.channels);
-    if (channels == 0) {
-      throw Error(path.string() + ": raw numbers do not say how many channels they are of; give --channels");
-    }
-    const auto size = static_cast<std::uint64_t>(info.st_size);
-    const std::uint64_t there = size - std::min(size, layout_.offset);
-    const std::uint64_t values = there / layout_.type.bytes;
-    frames_ = layout_.frames > 0 ? layout_.frames : values / channels;
-    const bool fits =
-        frames_ <= values / channels && (layout_.frames > 0 || there % (channels * layout_.type.bytes) == 0);
-    if (!fits) {
-      throw Error(path.string() + ": " + std::to_string(there) + " bytes of numbers are not " +
-                  (layout_.frames > 0 ? std::to_string(frames_) : "a whole number of") + " frames of " +
-                  std::to_string(channels) + " channels of " + std::to_string(layout_.type.bytes) +
-                  " bytes; it is cut off, or has another number of channels");
-    }
-    if (frames_ == 0) throw Error(path.string() + ": there are no numbers in it");
+    count_frames(static_cast<std::uint64_t>(info.st_size));
+  }
+  NumbersReader(const fs::path& path, std::shared_ptr<const std::string> memory, NumbersLayout layout)
+      : path_(path), layout_(std::move(layout)), file_(-1, false), memory_(std::move(memory)) {
+    count_frames(memory_->size());
   }
 
   const Facts& facts() const override { return layout_.facts; }
@@ -84,19 +72,41 @@ class NumbersReader final : public SignalReader {
   }
 
  private:
+  void count_frames(std::uint64_t size) {
+    const auto channels = static_cast<std::uint64_t>(layout_.facts.channels);
+    if (channels == 0) {
+      throw Error(path_.string() + ": raw numbers do not say how many channels they are of; give --channels");
+    }
+    const std::uint64_t there = size - std::min(size, layout_.offset);
+    const std::uint64_t values = there / layout_.type.bytes;
+    frames_ = layout_.frames > 0 ? layout_.frames : values / channels;
+    const bool fits =
+        frames_ <= values / channels && (layout_.frames > 0 || there % (channels * layout_.type.bytes) == 0);
+    if (!fits) {
+      throw Error(path_.string() + ": " + std::to_string(there) + " bytes of numbers are not " +
+                  (layout_.frames > 0 ? std::to_string(frames_) : "a whole number of") + " frames of " +
+                  std::to_string(channels) + " channels of " + std::to_string(layout_.type.bytes) +
+                  " bytes; it is cut off, or has another number of channels");
+    }
+    if (frames_ == 0) throw Error(path_.string() + ": there are no numbers in it");
+    layout_.facts.frames = static_cast<Index>(frames_);
+  }
+
   void numbers(std::uint64_t first, Index count, double* to) {
     constexpr std::size_t chunk = 1 << 16;  // stays in cache between reading and decoding
     const auto step = static_cast<Index>(chunk / layout_.type.bytes);
     bytes_.resize(chunk);
     for (Index done = 0; done < count; done += step) {
       const Index now = std::min(step, count - done);
-      fetch(layout_.offset + (first + static_cast<std::uint64_t>(done)) * layout_.type.bytes,
-            static_cast<std::size_t>(now) * layout_.type.bytes);
-      layout_.type.decode(bytes_.data(), now, to + done);
+      const char* from =
+          fetch(layout_.offset + (first + static_cast<std::uint64_t>(done)) * layout_.type.bytes,
+                static_cast<std::size_t>(now) * layout_.type.bytes);
+      layout_.type.decode(from, now, to + done);
     }
   }
 
-  void fetch(std::uint64_t offset, std::size_t bytes) {
+  const char* fetch(std::uint64_t offset, std::size_t bytes) {
+    if (memory_) return memory_->data() + offset;
     for (std::size_t got = 0; got < bytes;) {
       const ssize_t n =
           ::pread(file_.get(), bytes_.data() + got, bytes - got, static_cast<off_t>(offset + got));
@@ -105,11 +115,13 @@ class NumbersReader final : public SignalReader {
       if (n == 0) throw Error(path_.string() + ": has become shorter while it was read");
       got += static_cast<std::size_t>(n);
     }
+    return bytes_.data();
   }
 
   fs::path path_;
   NumbersLayout layout_;
   Descriptor file_;
+  std::shared_ptr<const std::string> memory_;  // instead of the file
   std::uint64_t frames_ = 0;
   std::uint64_t at_ = 0;
   std::vector<char> bytes_;
@@ -134,6 +146,11 @@ NumberType number_type(char kind, std::size_t bytes, bool swapped) {
 
 std::unique_ptr<SignalReader> open_numbers(const fs::path& path, NumbersLayout layout) {
   return std::make_unique<NumbersReader>(path, std::move(layout));
+}
+
+std::unique_ptr<SignalReader> open_numbers(const fs::path& path, std::shared_ptr<const std::string> memory,
+                                           NumbersLayout layout) {
+  return std::make_unique<NumbersReader>(path, std::move(memory), std::move(layout));
 }
 
 }  // namespace demix::io

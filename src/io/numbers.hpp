@@ -25,5 +25,8 @@ struct NumbersLayout {
   bool planar = false;       ///< channel after channel, else frame after frame
 };
 std::unique_ptr<SignalReader> open_numbers(const std::filesystem::path& path, NumbersLayout layout);
+/// The same of what has been decompressed from `path`.
+std::unique_ptr<SignalReader> open_numbers(const std::filesystem::path& path,
+                                           std::shared_ptr<const std::string> memory, NumbersLayout layout);
 
 }  // namespace demix::io

@@ -38,6 +38,8 @@ class SoundReader final : public SignalReader {
     facts_.channels = info.channels;
     facts_.rate = info.samplerate;
     promised_ = info.frames;
+    if (promised_ < std::numeric_limits<sf_count_t>::max())
+      facts_.frames = std::max<sf_count_t>(promised_, 0);
     seen_ = 0;
   }
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "io/failure.hpp"
+#include "io/named_arrays.hpp"
 
 namespace demix::io {
 namespace {
@@ -113,7 +113,8 @@ std::string parse_row(std::string_view line, char delimiter, std::size_t channel
   }
   for (std::size_t k = 0; k < channels; ++k) {
     if (!parse_number(fields[k], values[k])) {
-      return ", column " + std::to_string(k + 1) + ": '" + shown(fields[k]) + "' is not a number";
+      return ", column " + std::to_string(k + 1) + ": '" + printable(std::string(fields[k].substr(0, 40))) +
+             "' is not a number";
     }
   }
   return {};

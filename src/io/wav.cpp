@@ -113,8 +113,42 @@ std::string header(const FrameLayout& layout, std::uint32_t data_bytes) {
   return h;
 }
 
+// Of 16-bit numbers, which any player plays.
+std::string header16(std::uint16_t channels, std::uint32_t rate, std::uint32_t data_bytes) {
+  const auto frame_bytes = static_cast<std::uint16_t>(2 * channels);
+  std::string h = "RIFF";
+  store(h, data_bytes + 36);
+  h += "WAVEfmt ";
+  store<std::uint32_t>(h, 16);
+  store(h, pcm);
+  store(h, channels);
+  store(h, rate);
+  store(h, rate * frame_bytes);
+  store(h, frame_bytes);
+  store<std::uint16_t>(h, 16);
+  h += "data";
+  store(h, data_bytes);
+  return h;
+}
+
 void forget_lengths(std::string& header) {
   for (const std::size_t at : {4, 46, 54}) header.replace(at, 4, 4, '\xff');  // RIFF, fact, data
 }
 
 }  // namespace demix::io::wav
+
+namespace demix::io {
+
+std::string to_wav16(const Frames<double>& samples, double rate) {
+  wav::check_layout({FrameFormat::wav, samples.rows(), rate, {}}, "a sound");
+  const std::uint64_t bytes = 2 * static_cast<std::uint64_t>(samples.size());
+  if (bytes > wav::unknown_size - 36) throw Error("a sound: longer than a WAV file can be");
+  std::string out = wav::header16(static_cast<std::uint16_t>(samples.rows()),
+                                  static_cast<std::uint32_t>(rate), static_cast<std::uint32_t>(bytes));
+  for (const double v : samples.reshaped()) {
+    store(out, static_cast<std::int16_t>(std::lround(32767 * std::clamp(v, -1.0, 1.0))));
+  }
+  return out;
+}
+
+}  // namespace demix::io

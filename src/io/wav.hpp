@@ -51,6 +51,7 @@ constexpr std::size_t header_bytes = 58;
 
 void check_layout(const FrameLayout& layout, const std::string& name);  ///< throws if WAV cannot hold it
 std::string header(const FrameLayout& layout, std::uint32_t data_bytes);
+std::string header16(std::uint16_t channels, std::uint32_t rate, std::uint32_t data_bytes);
 void forget_lengths(std::string& header);  ///< as if data_bytes had been unknown_size
 
 }  // namespace demix::io::wav

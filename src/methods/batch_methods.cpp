@@ -1,25 +1,78 @@
 #include "methods/batch_methods.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "batch/frame.hpp"
+#include "demix/crosstalk.hpp"
+#include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
 #include "demix/sm_ica_offline.hpp"
 #include "methods/record.hpp"
 
 namespace demix {
-Outcome run_fobi(const Frames<double>& X, const MethodOptions& o) {
-  FobiOptions options;
-  options.weight = o.weight.value_or(Weight::square);
+namespace {
+
+// The largest crosstalk to expect between any two components that FOBI found.
+double expected_crosstalk(const Recording& X, const Model& model) {
+  Sample sample(model.channels(), model.samples);
+  X.pass([&](const Frames<double>& block) { sample.add(block); });
+  const Matrix<double> crosstalk =
+      fobi_crosstalk(model.apply(sample.matrix()), Weight::square, model.samples);
+  double worst = 0;
+  for (Index i = 0; i < crosstalk.rows(); ++i) {
+    for (Index j = 0; j < crosstalk.cols(); ++j) worst = std::max(worst, i == j ? 0 : crosstalk(i, j));
+  }
+  return worst;
+}
+
+}  // namespace
+
+Outcome run_auto(const Recording& X, const MethodOptions& o) {
+  constexpr double enough = 0.01;  // 40 dB
+  Outcome first = run_fobi(X, o);
+  const double crosstalk = expected_crosstalk(X, first.model);
+  const std::string decibels = std::to_string(std::lround(-20 * std::log10(std::max(crosstalk, 1e-15))));
+  if (crosstalk < enough) {
+    first.why = "fobi: the kurtoses are so far apart that sampling leaves less than -" + decibels +
+                " dB of crosstalk";
+    return first;
+  }
+  Outcome second = run_fastica(X, o);
+  second.why = crosstalk < 1 ? "fastica: by kurtosis alone (fobi) a crosstalk of -" + decibels +
+                                   " dB was to be expected"
+                             : "fastica: the kurtoses are too close for fobi";
+  return second;
+}
+
+Outcome run_fastica(const Recording& X, const MethodOptions& o) {
+  FastIcaOptions options;
+  if (!o.form.empty()) options.contrast = contrast_named(o.form);
   options.whitening.components = o.components;
+  options.whitening.share = o.share;
   options.progress = o.progress;
-  Outcome out{true, {}, fobi(X, options), {}};
+  Outcome out{true, {}, fastica(X, options), {}, {}};
   record(out.model, o);
   return out;
 }
 
-Outcome run_sm_ica_offline(const Frames<double>& X, const MethodOptions& o) {
+Outcome run_fobi(const Recording& X, const MethodOptions& o) {
+  FobiOptions options;
+  options.weight = o.weight.value_or(Weight::square);
+  options.whitening.components = o.components;
+  options.whitening.share = o.share;
+  options.progress = o.progress;
+  Outcome out{true, {}, fobi(X, options), {}, {}};
+  record(out.model, o);
+  return out;
+}
+
+Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o) {
   SmIcaOfflineOptions options;
   options.seed = o.seed;
   options.weight = o.weight.value_or(Weight::square);
   options.whitening.components = o.components;
+  options.whitening.share = o.share;
   if (o.form == "published") {
     options.steps = SmIcaOfflineOptions::Steps::published;
     options.eta = *o.eta;
@@ -32,16 +85,17 @@ Outcome run_sm_ica_offline(const Frames<double>& X, const MethodOptions& o) {
       o.progress(static_cast<double>(iteration) / static_cast<double>(options.max_iterations));
     };
   }
-  SmIcaOffline run = sm_ica_offline(X, options);
+  SmIcaOffline run = sm_ica_offline(Frames<double>(gather(X)), options);
   if (run.status == OfflineStatus::diverged) {
     return {false,
             "sm-ica-offline diverged at iteration " + std::to_string(run.iterations) +
                 "; give a smaller --eta, or --form natural, which cannot diverge",
             {},
+            {},
             {}};
   }
   record(run.model, o);
-  return {true, {}, std::move(run.model), {}};
+  return {true, {}, std::move(run.model), {}, {}};
 }
 
 }  // namespace demix

@@ -5,7 +5,10 @@
 /// The table's batch methods. Options come checked.
 namespace demix {
 
-Outcome run_fobi(const Frames<double>& X, const MethodOptions& o);
-Outcome run_sm_ica_offline(const Frames<double>& X, const MethodOptions& o);
+Outcome run_fobi(const Recording& X, const MethodOptions& o);
+Outcome run_fastica(const Recording& X, const MethodOptions& o);
+/// FOBI, and unless that is surely enough, FastICA.
+Outcome run_auto(const Recording& X, const MethodOptions& o);
+Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o);
 
 }  // namespace demix

@@ -26,6 +26,7 @@ namespace demix {
 namespace {
 
 constexpr std::array<Form, 1> one_form{{{"default", 0}}};
+constexpr std::array<Form, 4> fastica_forms{{{"logcosh", 0}, {"exp", 0}, {"cube", 0}, {"skew", 0}}};
 constexpr std::array<Form, 2> sm_ica_forms{{{"natural", 0}, {"published", 2e-5}}};
 constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}}};
 
@@ -46,6 +47,10 @@ constexpr auto sources = Finds::sources;
 constexpr unsigned by_kurtosis = Method::fobi_optimum;
 
 const auto table = std::to_array<Method>({
+    {"auto", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
+     "fobi, and where that is not surely enough fastica", one_form, 0, false, 0, run_auto, nullptr},
+    {"fastica", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
+     "Hyvarinen 1999", fastica_forms, 0, false, 0, run_fastica, nullptr},
     {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
      one_form, 0, false, Method::takes_weight | by_kurtosis, run_fobi, nullptr},
     {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
@@ -121,7 +126,9 @@ MethodOptions Method::checked(MethodOptions o) const {
   refuse(o.weight && (options & takes_weight) == 0, "--weight", name);
   refuse(!o.lambda.empty() && (options & takes_lambda) == 0, "--lambda", name);
   refuse(o.sub_gaussian && (options & takes_sub_gaussian) == 0, "--sub-gaussian", name);
-  if (!online) {
+  if (online) {
+    refuse(o.share > 0 && !o.whiten.value_or(false), "--components as a share without --whiten yes", name);
+  } else {
     refuse(o.passes != 1, "--passes", name);
     refuse(o.shuffle, "--shuffle", name);
     refuse(o.live, "--live", name);
@@ -134,6 +141,10 @@ MethodOptions Method::checked(MethodOptions o) const {
 }
 
 Outcome Method::run(const Frames<double>& X, const MethodOptions& o) const {
+  return run(MatrixRecording<double>(X), o);
+}
+
+Outcome Method::run(const Recording& X, const MethodOptions& o) const {
   const MethodOptions all = checked(o);
   return online ? run_online(*this, X, all) : batch(X, all);
 }

@@ -16,6 +16,7 @@ std::string text(double value) {  // the shortest that reads back the same
 void record(Model& model, const MethodOptions& o) {
   if (!o.form.empty()) model.options["form"] = o.form;
   if (o.components > 0) model.options["components"] = std::to_string(o.components);
+  if (o.share > 0) model.options["components"] = text(o.share);
   if (o.eta) model.options["eta"] = text(*o.eta);
   if (o.tau) model.options["tau"] = text(*o.tau);
   if (o.weight) model.options["weight"] = weight_name(*o.weight);

@@ -29,7 +29,7 @@ struct Feed {
 };
 
 // Within what so many frames can tell.
-bool is_white(const Whitening& white, Index frames) {
+bool is_white(const Whitening& white, std::int64_t frames) {
   const Matrix<double> C = white.dewhitener * white.dewhitener.transpose();
   const auto d = static_cast<double>(C.rows());
   const double off = (C - Matrix<double>::Identity(C.rows(), C.rows())).norm();
@@ -42,13 +42,14 @@ std::string condition(const Whitening& white) {
   return std::to_string(std::lround(10 * ratio) / 10) + "." + std::to_string(std::lround(10 * ratio) % 10);
 }
 
-Feed prepare_feed(const Method& method, const Frames<double>& X, const MethodOptions& o) {
+Feed prepare_feed(const Method& method, const Recording& X, const MethodOptions& o) {
   const std::string name(method.name);
   WhiteningOptions reduction;
   if (o.whiten.value_or(false)) reduction.components = o.components;
-  Feed feed{prepare<double>(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(X.rows()), X.rows(),
-            0};
-  if (method.input == Input::white && !o.whiten && !is_white(feed.white, X.cols())) {
+  if (o.whiten.value_or(false)) reduction.share = o.share;
+  const Index channels = X.channels();
+  Feed feed{prepare(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(channels), channels, 0};
+  if (method.input == Input::white && !o.whiten && !is_white(feed.white, feed.white.samples)) {
     throw std::invalid_argument(
         name + " needs white input, and this is not (its condition number is " + condition(feed.white) +
         "); give --whiten yes to whiten it first, or --whiten no to see what happens");
@@ -66,26 +67,37 @@ Feed prepare_feed(const Method& method, const Frames<double>& X, const MethodOpt
   return feed;
 }
 
-// Feeds the frames of X to learn(frame) in the order and as often as asked, until it says false. Returns the
-// count.
-std::int64_t feed_frames(const Frames<double>& X, const MethodOptions& o,
-                         const std::function<bool(Index)>& learn) {
-  Random random(o.seed + 1);
-  std::vector<Index> order(static_cast<std::size_t>(X.cols()));
-  std::iota(order.begin(), order.end(), Index{0});
-  const double total = static_cast<double>(X.cols()) * static_cast<double>(o.passes);
+// Feeds the frames of X to learn(t, frame t) in the order and as often as asked, until it says false. Returns
+// the count. Only to shuffle them are they held in memory.
+std::int64_t feed_frames(const Recording& X, std::int64_t frames, const MethodOptions& o,
+                         const std::function<bool(Index, const Frames<double>&)>& learn) {
+  const double total = static_cast<double>(frames) * static_cast<double>(o.passes);
   std::int64_t seen = 0;
-  for (Index pass = 0; pass < o.passes; ++pass) {
-    if (o.shuffle) {
-      for (std::size_t i = order.size() - 1; i > 0; --i) {
-        std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(i) + 1))]);
-      }
+  bool failed = false;
+  const auto feed = [&](Index t, const Frames<double>& frame) {
+    if (failed) return;
+    ++seen;
+    failed = !learn(t, frame);
+    if (o.progress && seen % 65536 == 0) o.progress(static_cast<double>(seen) / total);
+  };
+  if (!o.shuffle) {
+    for (Index p = 0; p < o.passes && !failed; ++p) {
+      Index t = 0;
+      X.pass([&](const Frames<double>& block) {
+        for (Index k = 0; k < block.cols(); ++k) feed(t++, block.col(k));
+      });
     }
-    for (const Index t : order) {
-      ++seen;
-      if (!learn(t)) return seen;
-      if (o.progress && seen % 65536 == 0) o.progress(static_cast<double>(seen) / total);
+    return seen;
+  }
+  const Matrix<double> all = gather(X);
+  Random random(o.seed + 1);
+  std::vector<Index> order(static_cast<std::size_t>(all.cols()));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index p = 0; p < o.passes && !failed; ++p) {
+    for (std::size_t i = order.size() - 1; i > 0; --i) {
+      std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(i) + 1))]);
     }
+    for (const Index t : order) feed(t, all.col(t));
   }
   return seen;
 }
@@ -96,10 +108,9 @@ void warn_not_converged(Model& model, const std::string& text, std::vector<Index
 
 // Where FOBI's optimum is known in closed form, a network that is elsewhere can be told from one that is
 // done.
-void warn_if_elsewhere(Model& model, const Frames<double>& X, const Whitening& white,
-                       const Matrix<double>& Q) {
+void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white, const Matrix<double>& Q) {
   WeightedMoments weighted(white.mean, white.whitener);
-  weighted.add(X);
+  X.pass([&](const Frames<double>& block) { weighted.add(block); });
   const Matrix<double> U =
       Eigen::SelfAdjointEigenSolver<Matrix<double>>(weighted.covariance()).eigenvectors();
   const Matrix<double> share = (Q * U).rowwise().normalized().array().square();  // of optimum j in output i
@@ -113,10 +124,10 @@ void warn_if_elsewhere(Model& model, const Frames<double>& X, const Whitening& w
 
 // Outputs i and j that are a small turn theta away from independent ones have the cross-cumulants
 // cum(y_i^3, y_j) = -theta kappa_i and cum(y_i, y_j^3) = theta kappa_j, kappa being the excess kurtoses.
-void warn_if_still_mixed(Model& model, const Frames<double>& X) {
-  const Index stride = std::max<Index>(1, X.cols() / 65536);
-  Matrix<double> Y(model.components(), (X.cols() + stride - 1) / stride);
-  for (Index k = 0; k < Y.cols(); ++k) Y.col(k) = model.unmixing * (X.col(k * stride) - model.mean);
+void warn_if_still_mixed(Model& model, const Recording& X) {
+  Sample sample(model.channels(), model.samples);
+  X.pass([&](const Frames<double>& block) { sample.add(block); });
+  Matrix<double> Y = model.apply(sample.matrix());
   const auto n = static_cast<double>(Y.cols());
   for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
   const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
@@ -160,19 +171,19 @@ Matrix<double> without_zero_rows(const Matrix<double>& B) {
 
 }  // namespace
 
-Outcome run_online(const Method& method, const Frames<double>& X, const MethodOptions& o) {
+Outcome run_online(const Method& method, const Recording& X, const MethodOptions& o) {
   const std::string name(method.name);
   const Feed feed = prepare_feed(method, X, o);
   const Matrix<double> stage = feed.stage();
   const std::unique_ptr<OnlineSeparator> separator = method.start(feed.inputs, feed.outputs, o);
 
   Outcome out;
-  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, X.cols());
-  Vector<double> frame(X.rows());
+  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, feed.white.samples);
+  Vector<double> frame(X.channels());
   Vector<double> x(feed.inputs);
   Vector<double> y(feed.outputs);
-  const std::int64_t seen = feed_frames(X, o, [&](Index t) {
-    frame = X.col(t) - feed.shift;
+  const std::int64_t seen = feed_frames(X, feed.white.samples, o, [&](Index t, const Frames<double>& raw) {
+    frame = raw - feed.shift;
     if (feed.whitened) {
       x.noalias() = stage * frame;
     } else {
@@ -182,7 +193,7 @@ Outcome run_online(const Method& method, const Frames<double>& X, const MethodOp
     if (o.live) out.live.col(t) = y;
     return true;
   });
-  const auto fail = [&](const std::string& why) { return Outcome{false, name + " " + why, {}, {}}; };
+  const auto fail = [&](const std::string& why) { return Outcome{false, name + " " + why, {}, {}, {}}; };
   if (!separator->failure().empty()) {
     return fail("diverged at frame " + std::to_string(seen) + ": " + separator->failure() +
                 "; try a smaller --eta" +
@@ -201,7 +212,7 @@ Outcome run_online(const Method& method, const Frames<double>& X, const MethodOp
         "there is no model of that");
   }
   const bool by_kurtosis = (method.options & Method::fobi_optimum) != 0;
-  out.model = finish<double>(X, feed.white, Q, by_kurtosis ? std::optional(Weight::square) : std::nullopt);
+  out.model = finish(X, feed.white, Q, by_kurtosis ? std::optional(Weight::square) : std::nullopt);
   out.model.method = method.name;
   out.model.options = {{"passes", std::to_string(o.passes)},
                        {"shuffle", o.shuffle ? "yes" : "no"},

@@ -22,7 +22,36 @@ def fobi(X):
     return y[:, np.argsort(-stats.kurtosis(y, fisher=False))]
 
 
+def fastica(y):
+    """Symmetric FastICA with tanh, from white sources (samples, components) on, until it rests."""
+    W = np.eye(y.shape[1])
+    for _ in range(2000):
+        g = np.tanh(y @ W.T)
+        u, _, v = np.linalg.svd(g.T @ y / len(y) - np.diag((1 - g ** 2).mean(0)) @ W)
+        last, W = W, u @ v
+        if np.abs(1 - np.abs(np.sum(W * last, 1))).max() < 1e-13:
+            break
+    return y @ W.T
+
+
 class Reference(unittest.TestCase):
+    def test_fastica(self):
+        rng = np.random.default_rng(3)
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            for d, T in ((2, 2000), (6, 20000)):
+                S = np.column_stack([rng.laplace(size=T) if k % 2 else rng.uniform(-1, 1, T) for k in range(d)])
+                np.save(folder / "x.npy", X := S @ rng.standard_normal((d, d)).T + 3)
+                subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fastica"],
+                               check=True, capture_output=True)
+                Y = np.load(folder / "out" / "sources.npy")
+                expected = fastica(fobi(X))
+                match = Y.T @ expected / T  # a permutation with signs
+                order = np.abs(match).argmax(1)
+                self.assertEqual(sorted(order), list(range(d)))
+                sign = np.sign(match[np.arange(d), order])
+                np.testing.assert_allclose(Y * sign, expected[:, order], atol=2e-2)
+
     def test_fobi(self):
         rng = np.random.default_rng(1)
         with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +62,7 @@ class Reference(unittest.TestCase):
                 X = S @ rng.standard_normal((d, d)).T + rng.standard_normal(d) * 10
                 for dtype, tolerance in ((np.float64, 1e-8), (np.float32, 1e-3)):
                     np.save(folder / "x.npy", X.astype(dtype))
-                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out"], check=True,
+                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fobi"], check=True,
                                    capture_output=True)
                     Y = np.load(folder / "out" / "sources.npy")
                     expected = fobi(X.astype(dtype).astype(float))
@@ -45,7 +74,7 @@ class Reference(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             np.save(folder / "x.npy", rng.laplace(size=(4000, 3)) ** [[1, 3, 1]] @ rng.standard_normal((3, 3)))
-            subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out"], check=True, capture_output=True)
+            subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fobi"], check=True, capture_output=True)
             import json
             model = json.loads((folder / "out" / "model.json").read_text())
             Y = np.load(folder / "out" / "sources.npy")

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+#include "demix/signal_files.hpp"
+
+/// The files of signals a command is given, and what they may leave open.
+namespace demix::cli {
+
+struct Inputs {
+  std::vector<std::string> files;
+  io::ReadOptions read;
+  std::string delimiter;
+  std::string colour = "grey";
+
+  std::string called() const;  ///< for messages: the only file, or the first and how many more
+};
+
+/// The positional `name` and the options that go with it.
+void add_inputs(CLI::App& command, Inputs& inputs, const std::string& what,
+                const std::string& name = "input");
+/// Only the options.
+void add_read_options(CLI::App& command, Inputs& inputs);
+
+/// Opens them; what was guessed or left out is said on stderr.
+io::FileRecording open(const Inputs& inputs);
+io::FileRecording open(const Inputs& how, const std::vector<std::string>& files);
+
+}  // namespace demix::cli

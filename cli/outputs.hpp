@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "demix/model.hpp"
+#include "demix/signal_files.hpp"
+
+/// What comes out of a recording, on its way to files.
+namespace demix::cli {
+
+/// A recording with something done to every block of it.
+class Mapped final : public Recording {
+ public:
+  using Map = std::function<Matrix<double>(const Frames<double>&)>;
+  Mapped(const Recording& from, Index channels, Map map)
+      : from_(from), channels_(channels), map_(std::move(map)) {}
+  Index channels() const override { return channels_; }
+  Index frames() const override { return from_.frames(); }
+  void pass(const Visitor& visit) const override {
+    from_.pass([&](const Frames<double>& block) { visit(map_(block)); });
+  }
+
+ private:
+  const Recording& from_;
+  Index channels_;
+  Map map_;
+};
+
+/// How a channel was scaled for a kind of file: written = gain * value + offset.
+struct Scaling {
+  double gain = 1, offset = 0;
+};
+/// Sources have no scale of their own: in sound each is made as loud as it can be, a picture goes from black
+/// to white. Elsewhere they stay as they are.
+std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Range>& ranges);
+bool is_scaled(io::Kind kind);
+
+std::vector<io::Range> ranges_of(const Recording& recording);
+
+/// What is known of the sources of a recording.
+io::Facts facts_of_sources(const io::Facts& facts, Index sources);
+
+/// One file for each channel if `each`, else one for all: names by the pattern DIR/STEM.EXT, DIR/STEM3.EXT.
+std::vector<std::filesystem::path> output_paths(const std::filesystem::path& path, Index channels, bool each);
+
+/// Writes the recording, scaled (if `scaling` is not empty), into one file or one for each channel.
+void write_recording(io::NewFiles& files, const std::vector<std::filesystem::path>& paths,
+                     const io::Facts& facts, const Recording& recording, std::vector<io::Range> ranges,
+                     const std::vector<Scaling>& scaling = {});
+
+}  // namespace demix::cli

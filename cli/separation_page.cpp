@@ -1,0 +1,114 @@
+#include "separation_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "console.hpp"
+#include "demix/metrics.hpp"
+#include "demix/pictures.hpp"
+
+namespace demix::cli {
+namespace {
+
+report::Summary summary_of(const Recording& recording) {
+  report::Summary summary(recording.channels());
+  recording.pass([&](const Frames<double>& block) { summary.add(block); });
+  return summary;
+}
+
+// Every channel as a picture, at most as wide as a page needs it.
+std::vector<report::Picture> pictures_of(const Recording& recording, const io::Facts& facts,
+                                         const std::vector<Scaling>& scaling) {
+  constexpr Index widest = 640;
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Matrix<double> all = gather(recording);
+  std::vector<report::Picture> pictures;
+  for (Index i = 0; i < all.rows(); ++i) {
+    const Scaling& s = scaling[static_cast<std::size_t>(i)];
+    const Vector<double> pixels = (s.gain * all.row(i).array() + s.offset).transpose();
+    const Matrix<double> grey =
+        io::shrink(Matrix<double>(Eigen::Map<const Rows>(pixels.data(), facts.height, facts.width)), widest);
+    pictures.push_back({io::to_png8(grey), grey.cols(), grey.rows()});
+  }
+  return pictures;
+}
+
+// Every channel as sound, within the page if it is not too long for that.
+std::vector<report::Sound> sounds_of(const Recording& recording, double rate, std::int64_t frames,
+                                     const std::vector<Scaling>& scaling,
+                                     const std::vector<std::filesystem::path>& files) {
+  constexpr std::int64_t most = std::int64_t{12} << 20;  // bytes in all
+  const bool fits = 2 * frames * recording.channels() <= most;
+  if (!fits && files.empty()) return {};
+  const Matrix<double> all = fits ? gather(recording) : Matrix<double>();
+  std::vector<report::Sound> sounds;
+  for (Index i = 0; i < recording.channels(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    report::Sound sound{{},
+                        files.empty() ? "" : files[k].filename().string(),
+                        static_cast<double>(frames) / rate,
+                        scaling[k].gain};
+    if (fits) sound.bytes = io::to_wav16(scaling[k].gain * all.row(i), rate);
+    sounds.push_back(std::move(sound));
+  }
+  return sounds;
+}
+
+report::Part part_of(const Recording& recording, const io::Facts& facts, io::Kind kind,
+                     const std::vector<Scaling>& scaling, const std::vector<std::filesystem::path>& files) {
+  report::Part part{summary_of(recording), facts.names, facts.units, {}, {}};
+  if (kind == io::Kind::picture) part.pictures = pictures_of(recording, facts, scaling);
+  if (kind == io::Kind::sound) {
+    part.sounds = sounds_of(recording, facts.rate, part.summary.frames(), scaling, files);
+  }
+  return part;
+}
+
+// The true sources beside what was recovered of them, in their order and with their signs.
+report::Truth compare_with(const io::FileRecording& truth, const Recording& sources,
+                           const std::string& name) {
+  const Matrix<double> S = standardized(gather(truth));
+  const Matrix<double> outputs = standardized(gather(sources));
+  if (S.rows() != outputs.rows() || S.cols() != outputs.cols()) {
+    throw Failure(
+        fmt::format("{}: {} true sources of {} frames, but {} of {} came out; give as many of one length",
+                    name, S.rows(), S.cols(), outputs.rows(), outputs.cols()));
+  }
+  RunningMse running(S.rows());
+  running.add(Frames<double>(S), Frames<double>(outputs));
+  const Matching match = running.matching();
+  Matrix<double> Y(S.rows(), S.cols());
+  for (Index i = 0; i < S.rows(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    Y.row(i) = match.sign[k] * outputs.row(match.output[k]);
+  }
+  const auto summary = [](const Matrix<double>& M) {
+    return summary_of(MatrixRecording<double>(Frames<double>(M)));
+  };
+  return {{summary(S), truth.facts().names, {}, {}, {}}, summary(Y), summary(S - Y)};
+}
+
+}  // namespace
+
+std::string separation_page(const Separation& s, const std::vector<std::string>& truth) {
+  const io::Facts& facts = s.mixtures.facts();
+  report::Page page;
+  page.title = "Sources of " + std::filesystem::path(s.inputs.called()).filename().string();
+  page.command = command_line();
+  page.why = s.why;
+  page.inputs = s.inputs.files;
+  page.rate = facts.rate;
+  page.model = s.model;
+  page.notes = facts.notes;
+  page.weights = s.kind != io::Kind::picture && facts.channels > 2;
+  const std::vector<Scaling> seen =
+      is_scaled(s.kind) ? scaling_of_sources(s.kind, ranges_of(s.mixtures)) : std::vector<Scaling>{};
+  page.mixtures = part_of(s.mixtures, facts, s.kind, seen, {});
+  page.sources =
+      part_of(s.sources, facts_of_sources(facts, s.sources.channels()), s.kind, s.scaling, s.files);
+  if (!truth.empty()) page.truth = compare_with(open(s.inputs, truth), s.sources, truth[0]);
+  return report::html(page);
+}
+
+}  // namespace demix::cli

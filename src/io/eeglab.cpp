@@ -1,0 +1,313 @@
+#include <cmath>
+#include <map>
+
+#include "io/format_files.hpp"
+#include "io/mat_file.hpp"
+#include "io/mat_writing.hpp"
+#include "io/named_arrays.hpp"
+#include "io/output_file.hpp"
+
+/// EEGLAB's datasets: a MATLAB file with a struct EEG, or with its fields as variables. The data are in it,
+/// or in a file of raw numbers beside it (.fdt).
+namespace demix::io {
+namespace fs = std::filesystem;
+namespace {
+
+using Fields = std::map<std::string, mat::Array>;
+
+Fields fields_of(const mat::File& mat, const Path& file) {
+  Fields fields;
+  if (const mat::Array* eeg = mat.find("EEG")) {
+    if (eeg->kind != mat::Class::structure || eeg->count() != 1) {
+      throw Error(file.string() + ": EEG is " + size_text(eeg->shape) +
+                  ", not one struct; save one dataset to a file");
+    }
+    mat.each_field(mat.load(*eeg), [&](std::size_t, const std::string& field, const mat::Array& value) {
+      fields[field] = value;
+    });
+  } else {
+    for (const char* name : {"nbchan", "pnts", "trials", "srate", "chanlocs", "event", "data"}) {
+      if (const mat::Array* found = mat.find(name)) fields[name] = mat.load(*found);
+    }
+  }
+  if (!fields.contains("data")) {
+    throw Error(file.string() + ": has neither a struct EEG nor data; it is no EEGLAB dataset");
+  }
+  return fields;
+}
+
+double number(const mat::File& mat, const Fields& fields, const std::string& name, double otherwise) {
+  const auto found = fields.find(name);
+  return found == fields.end() ? otherwise : mat.number(found->second).value_or(otherwise);
+}
+
+// A whole number above 0.
+std::uint64_t count(const mat::File& mat, const Fields& fields, const std::string& name, double otherwise,
+                    const Path& file) {
+  const double value = number(mat, fields, name, otherwise);
+  if (!(value >= 1 && value < 0x1p40) || value != std::trunc(value)) {
+    throw Error(file.string() + ": EEG." + name + " is not a whole number above 0; it is damaged");
+  }
+  return static_cast<std::uint64_t>(value);
+}
+
+std::vector<std::string> labels(const mat::File& mat, const Fields& fields, std::size_t channels) {
+  const auto chanlocs = fields.find("chanlocs");
+  if (chanlocs == fields.end() || chanlocs->second.count() != channels) return {};
+  std::vector<std::string> names;
+  mat.each_field(chanlocs->second, [&](std::size_t, const std::string& field, const mat::Array& value) {
+    if (field == "labels") names.push_back(mat.text(value));
+  });
+  return names;
+}
+
+void add_events(Facts& facts, const mat::File& mat, const Fields& fields, const Path& file) {
+  const auto events = fields.find("event");
+  if (events == fields.end()) return;
+  std::size_t lost = 0;
+  const auto keep = [&](Annotation& a) {
+    if (std::isfinite(a.onset)) {
+      facts.annotations.push_back(a);
+    } else {
+      ++lost;
+    }
+  };
+  const Annotation unknown{NAN, -1, ""};
+  Annotation current = unknown;
+  std::size_t current_item = 0;
+  mat.each_field(events->second, [&](std::size_t item, const std::string& field, const mat::Array& value) {
+    if (item != current_item) {
+      keep(current);
+      current = unknown;
+      current_item = item;
+    }
+    if (field == "type") current.text = mat.text(value);
+    if (field == "latency") current.onset = (mat.number(value).value_or(NAN) - 1) / facts.rate;
+    const double duration = field == "duration" ? mat.number(value).value_or(-1) : -1;
+    if (duration >= 0) current.duration = duration / facts.rate;
+  });
+  if (events->second.kind == mat::Class::structure && events->second.count() > 0) keep(current);
+  if (lost > 0) {
+    facts.notes.push_back(file.string() + ": " + std::to_string(lost) +
+                          " events without a latency are left out");
+  }
+}
+
+Facts facts_of(const mat::File& mat, const Fields& fields, std::uint64_t channels, double rate,
+               const Path& file) {
+  Facts facts;
+  facts.channels = static_cast<Index>(channels);
+  facts.rate = number(mat, fields, "srate", 0);
+  if (!(facts.rate > 0 && std::isfinite(facts.rate))) facts.rate = rate;
+  if (!(facts.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give --rate");
+  facts.names = labels(mat, fields, channels);
+  facts.units.assign(channels, "uV");
+  add_events(facts, mat, fields, file);
+  return facts;
+}
+
+// The name that was stored may be of before the files were renamed.
+Path data_file(const Path& file, const std::string& stored) {
+  // Files from Windows may name a folder there.
+  const Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
+  if (named.extension() != ".fdt") {
+    throw Error(file.string() + ": its data are in '" + printable(stored) +
+                "', which is not supported; save them as .fdt or in the .set file");
+  }
+  const Path same = fs::path(file).replace_extension(".fdt");
+  if (fs::exists(named)) return named;
+  if (fs::exists(same)) return same;
+  throw Error(file.string() + ": its data are in '" + printable(named.filename().string()) +
+              "', which is not beside it; neither is " + same.filename().string());
+}
+
+struct Extent {
+  std::uint64_t channels, points, trials;
+  std::uint64_t values() const { return channels * points * trials; }
+};
+
+// What the data themselves say stands in for what is not told.
+Extent extent_of(const mat::File& mat, const Fields& fields, const Path& file) {
+  const mat::Array& data = fields.at("data");
+  const auto told = [&](const char* name, std::size_t k) {
+    const bool here = data.is_real() && k < data.shape.size();
+    return count(mat, fields, name, here ? static_cast<double>(data.shape[k]) : 1, file);
+  };
+  const Extent e{told("nbchan", 0), told("pnts", 1), told("trials", 2)};
+  if (e.channels > (std::uint64_t{1} << 60) / e.points / e.trials) {
+    throw Error(file.string() + ": EEG is said to be " + size_text({e.channels, e.points, e.trials}) +
+                "; it is damaged");
+  }
+  return e;
+}
+
+void check_beside(const Path& data, const Extent& e) {
+  const std::uint64_t bytes = fs::file_size(data);
+  if (bytes == e.values() * 4) return;
+  throw Error(data.string() + ": has " + std::to_string(bytes) + " bytes where the .set file says " +
+              size_text({e.channels, e.points, e.trials}) +
+              " numbers of 4; it is cut off, or of another dataset");
+}
+
+void check_inside(const mat::Array& data, const Extent& e, const Path& file) {
+  if (data.shape[0] == e.channels && data.count() == e.values()) return;
+  throw Error(file.string() + ": EEG.data is " + size_text(data.shape) + " where EEG says " +
+              size_text({e.channels, e.points, e.trials}) + "; it is damaged");
+}
+
+NumbersLayout layout_of(const mat::File& mat, const Fields& fields, const Extent& e, double rate,
+                        const Path& file) {
+  NumbersLayout layout;
+  layout.type = number_type('f', 4);
+  layout.frames = e.points * e.trials;
+  layout.facts = facts_of(mat, fields, e.channels, rate, file);
+  if (e.trials > 1) {
+    layout.facts.notes.push_back(file.string() + ": its " + std::to_string(e.trials) + " epochs of " +
+                                 std::to_string(e.points) + " frames are taken one after the other");
+  }
+  return layout;
+}
+
+}  // namespace
+
+// Sizes are checked before anything is made as large as they say.
+Reader open_set(const Path& file, const ReadOptions& options) {
+  const mat::File mat(file);
+  const Fields fields = fields_of(mat, file);
+  const mat::Array& data = fields.at("data");
+  const Extent extent = extent_of(mat, fields, file);
+  if (data.kind == mat::Class::text) {
+    const Path beside = data_file(file, mat.text(data));
+    check_beside(beside, extent);
+    return open_numbers(beside, layout_of(mat, fields, extent, options.rate, file));
+  }
+  mat.require_numbers(data);
+  check_inside(data, extent, file);
+  return mat.open(data, layout_of(mat, fields, extent, options.rate, file));
+}
+
+namespace {
+
+// EEGLAB's data are microvolts.
+double microvolts(const std::string& unit) {
+  if (unit == "V") return 1e6;
+  if (unit == "mV") return 1e3;
+  if (unit == "nV") return 1e-3;
+  return 1;
+}
+
+class SetWriter final : public SignalWriter {
+ public:
+  SetWriter(const Path& file, Facts facts) : facts_(std::move(facts)), out_(file) {
+    if (!(facts_.rate > 0)) throw Error(out_.name() + ": an EEGLAB dataset needs a rate; give --rate");
+    scale_.setOnes(facts_.channels);
+    for (std::size_t i = 0; i < facts_.units.size(); ++i)
+      scale_(static_cast<Index>(i)) = microvolts(facts_.units[i]);
+    put_start(0);
+  }
+
+  void write(const Frames<double>& block) override {
+    frames_ += static_cast<std::uint64_t>(block.cols());
+    if (data_bytes() > mat::most_bytes - (1 << 20)) {
+      throw Error(out_.name() + ": an EEGLAB dataset holds at most 2 GiB; write .npy or .edf");
+    }
+    const Matrix<float> values = (scale_.asDiagonal() * block).cast<float>();
+    out_.put({reinterpret_cast<const char*>(values.data()), static_cast<std::size_t>(values.size()) * 4});
+  }
+
+  void finish() override {
+    std::string rest = data().after;
+    for (const Field& f : other_fields()) rest += f.array;
+    if (data_bytes() + rest.size() > mat::most_bytes - (1 << 16)) {
+      throw Error(out_.name() + ": data and events are more than 2 GiB; write .npy or .edf");
+    }
+    out_.put(rest);
+    out_.to_start();
+    put_start(rest.size());
+    out_.close();
+  }
+
+ private:
+  std::uint64_t data_bytes() const { return frames_ * static_cast<std::uint64_t>(facts_.channels) * 4; }
+
+  mat::Around data() const {
+    return mat::around_numbers("", mat::Class::real32, mat::type_single,
+                               static_cast<std::uint32_t>(facts_.channels),
+                               static_cast<std::uint32_t>(frames_), data_bytes());
+  }
+
+  void put_start(std::uint64_t bytes_after) {
+    std::vector<std::string> names = {"data"};  // first, so that they are written in blocks
+    for (const Field& f : other_fields()) names.push_back(f.name);
+    const std::string before = data().before;
+    out_.put(mat::file_head() +
+             mat::struct_head("EEG", 1, names, before.size() + data_bytes() + bytes_after) + before);
+  }
+
+  struct Field {
+    std::string name, array;
+  };
+  // What EEGLAB and those who read its files look for.
+  std::vector<Field> other_fields() const {
+    const auto frames = static_cast<double>(frames_);
+    const std::string empty = mat::empty_array();
+    return {{"setname", mat::text_array("written by demix")},
+            {"filename", empty},
+            {"filepath", empty},
+            {"comments", empty},
+            {"nbchan", mat::number_array("", static_cast<double>(facts_.channels))},
+            {"trials", mat::number_array("", 1)},
+            {"pnts", mat::number_array("", frames)},
+            {"srate", mat::number_array("", facts_.rate)},
+            {"xmin", mat::number_array("", 0)},
+            {"xmax", mat::number_array("", (frames - 1) / facts_.rate)},
+            {"times", empty},
+            {"icaact", empty},
+            {"icawinv", empty},
+            {"icasphere", empty},
+            {"icaweights", empty},
+            {"icachansind", empty},
+            {"chanlocs", chanlocs()},
+            {"urchanlocs", empty},
+            {"ref", mat::text_array("common")},
+            {"event", events()},
+            {"urevent", empty},
+            {"epoch", empty},
+            {"reject", empty},
+            {"stats", empty},
+            {"history", empty},
+            {"saved", mat::text_array("yes")},
+            {"etc", empty}};
+  }
+
+  std::string chanlocs() const {
+    if (facts_.names.empty()) return mat::empty_array();
+    std::string items;
+    for (const std::string& name : facts_.names) items += mat::text_array(name);
+    return mat::struct_head("", facts_.names.size(), {"labels"}, items.size()) + items;
+  }
+
+  std::string events() const {
+    if (facts_.annotations.empty()) return mat::empty_array();
+    std::string items;
+    for (const Annotation& a : facts_.annotations) {
+      items += mat::text_array(a.text) + mat::number_array("", a.onset * facts_.rate + 1) +
+               (a.duration >= 0 ? mat::number_array("", a.duration * facts_.rate) : mat::empty_array());
+    }
+    return mat::struct_head("", facts_.annotations.size(), {"type", "latency", "duration"}, items.size()) +
+           items;
+  }
+
+  Facts facts_;
+  Vector<double> scale_;
+  std::uint64_t frames_ = 0;
+  OutputFile out_;
+};
+
+}  // namespace
+
+Writer create_set(const Path& file, const Facts& facts, const Ranges&) {
+  return std::make_unique<SetWriter>(file, facts);
+}
+
+}  // namespace demix::io

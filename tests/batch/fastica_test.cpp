@@ -1,0 +1,123 @@
+#include "demix/fastica.hpp"
+
+#include <cmath>
+
+#include "demix/fobi.hpp"
+#include "demix/metrics.hpp"
+#include "demix/synthetic.hpp"
+#include "support.hpp"
+
+namespace demix {
+namespace {
+
+Mixture mixture(const std::vector<Source>& which, Index samples, std::uint64_t seed) {
+  Random random(seed);
+  const Matrix<double> A = normal_mixing(static_cast<Index>(which.size()), random);
+  return mix(make_sources(which, samples, Timing::iid, random), A);
+}
+
+const std::vector<Source> four{Source::square, Source::sine, Source::sawtooth, Source::laplace};
+
+// The largest difference to B of the rows of A, in whatever order and with whatever signs.
+double difference(const Matrix<double>& A, const Matrix<double>& B) {
+  double worst = 0;
+  for (Index i = 0; i < A.rows(); ++i) {
+    double best = 1e300;
+    for (Index j = 0; j < B.rows(); ++j) {
+      best = std::min({best, (A.row(i) - B.row(j)).norm(), (A.row(i) + B.row(j)).norm()});
+    }
+    worst = std::max(worst, best / A.row(i).norm());
+  }
+  return worst;
+}
+
+TEST(FastIca, SeparatesBetterThanFobi) {
+  for (const char* contrast : {"logcosh", "exp", "cube"}) {
+    const Mixture m = mixture(four, 20000, 1);
+    FastIcaOptions options;
+    options.contrast = contrast_named(contrast);
+    const Model model = fastica(m.mixtures, options);
+    EXPECT_LT(mse(m.sources, model.apply(m.mixtures)), 2e-3) << contrast;
+    EXPECT_LT(amari_index(model.unmixing * m.mixing), 0.5 * amari_index(fobi(m.mixtures).unmixing * m.mixing))
+        << contrast;
+    EXPECT_TRUE(model.warnings.empty()) << contrast;
+  }
+}
+
+// Where FOBI has nothing to go by.
+TEST(FastIca, SeparatesSourcesOfOneKind) {
+  for (const Source kind : {Source::laplace, Source::uniform}) {
+    const Mixture m = mixture(std::vector<Source>(6, kind), 50000, 2);
+    EXPECT_GT(mse(m.sources, fobi(m.mixtures).apply(m.mixtures)), 0.05);
+    EXPECT_LT(mse(m.sources, fastica(m.mixtures).apply(m.mixtures)), 2e-3);
+  }
+}
+
+TEST(FastIca, SkewFindsSkewedSources) {
+  Random random(3);
+  Matrix<double> S(3, 40000);  // -log of a uniform number: kurtosis 9, skewness 2
+  for (double& v : S.reshaped()) v = -std::log(1 - random.uniform());
+  const Matrix<double> A = normal_mixing(3, random);
+  FastIcaOptions options;
+  options.contrast = Contrast::skew;
+  const Matrix<double> X = A * S;
+  EXPECT_LT(mse(standardized(S), fastica(X, options).apply(X)), 2e-3);
+}
+
+TEST(FastIca, DoesNotSeeTheMixing) {
+  const Mixture m = mixture(four, 20000, 4);
+  Random random(5);
+  const Matrix<double> B = normal_mixing(4, random);
+  const Matrix<double> other = (1e3 * B * m.mixtures).array() + 7;
+  const Model one = fastica(m.mixtures);
+  const Model two = fastica(other);
+  EXPECT_LT(difference(one.unmixing, two.unmixing * (1e3 * B)), 1e-6);
+}
+
+TEST(FastIca, IsAFixedPointOfItsStep) {
+  const Mixture m = mixture(four, 20000, 6);
+  const Model model = fastica(m.mixtures);
+  const Matrix<double> Y = model.apply(m.mixtures);
+  // A step from there, in these coordinates: A = E[g(y) y^T] - diag(E[g'(y)]). It only changes signs, so what
+  // is left of A without them is symmetric.
+  const Matrix<double> G = Y.array().tanh();
+  const auto n = static_cast<double>(Y.cols());
+  Matrix<double> A = G * Y.transpose() / n;
+  A.diagonal().array() -= 1 - G.rowwise().squaredNorm().array() / n;
+  for (Index i = 0; i < 4; ++i) A.col(i) *= A(i, i) < 0 ? -1 : 1;
+  EXPECT_LT((A - A.transpose()).cwiseAbs().maxCoeff(), 2e-4);
+}
+
+TEST(FastIca, SaysThatGaussiansCannotBeToldApart) {
+  Mixture m = mixture({Source::laplace, Source::uniform, Source::laplace, Source::laplace}, 30000, 7);
+  Random random(8);
+  m.sources.bottomRows(2) = random.normal(2, 30000);
+  const Matrix<double> X = m.mixing * m.sources;
+  const Model model = fastica(X);
+  int pairs = 0;
+  for (const Warning& w : model.warnings) pairs += w.kind == Warning::Kind::close_kurtosis;
+  EXPECT_EQ(pairs, 1);
+  // The others are found all the same.
+  const Matrix<double> P = (model.unmixing * m.mixing).cwiseAbs();
+  for (Index source = 0; source < 2; ++source) EXPECT_GT(P.col(source).maxCoeff(), 0.99);
+}
+
+TEST(FastIca, LearnsFromAPartOfALongRecording) {
+  const Mixture m = mixture(four, 100000, 9);
+  FastIcaOptions options;
+  options.values = 4 * 25000;
+  const Model part = fastica(m.mixtures, options);
+  EXPECT_EQ(part.samples, 100000);
+  EXPECT_LT(mse(m.sources, part.apply(m.mixtures)), 2e-3);
+}
+
+TEST(FastIca, MisuseIsNamed) {
+  EXPECT_THROW(contrast_named("tanh"), std::invalid_argument);
+  FastIcaOptions options;
+  options.tolerance = 0;
+  EXPECT_THROW(fastica(Matrix<double>::Random(2, 50), options), std::invalid_argument);
+  EXPECT_THROW(fastica(Matrix<double>::Random(5, 4)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace demix

@@ -1,0 +1,83 @@
+#include "io/array_files.hpp"
+#include "io/bytes.hpp"
+#include "io/deflate.hpp"
+#include "io/zip.hpp"
+
+namespace demix::io {
+namespace {
+
+Facts facts(Index channels, double rate = 0) {
+  Facts f;
+  f.channels = channels;
+  f.rate = rate;
+  return f;
+}
+
+// A zip file of one stored member.
+std::string zipped(const std::string& name, const std::string& bytes) {
+  const std::uint32_t sum = checksum(bytes, "");
+  return zip::before(name, bytes.size(), sum) + bytes + zip::after(name, bytes.size(), sum);
+}
+
+TEST(Npz, RoundTrip) {
+  const auto path = test_file("x.npz");
+  const Matrix<double> X = Random(1).normal(3, 257);
+  write(path, X, facts(3));
+  const auto reader = open_signals(path);
+  EXPECT_EQ(read_all(*reader), X);
+  reader->rewind();
+  EXPECT_EQ(read_all(*reader), X);
+  ReadOptions options;
+  options.variable = "data";
+  options.rate = 100;
+  EXPECT_EQ(open_signals(path, options)->facts().rate, 100);
+  options.variable = "dat";
+  EXPECT_COMPLAINT(complaint(path, options), "has no array 'dat'; it holds data (257 x 3)");
+}
+
+TEST(Npz, IsTheNpyFileInAZipFile) {
+  const auto path = test_file("x.npz");
+  const Matrix<double> X = Random(1).normal(2, 10);
+  write(path, X, facts(2));
+  EXPECT_EQ(read_file(path), zipped("data.npy", to_npy(X)));
+}
+
+TEST(Npz, WhatIsWrongIsSaid) {
+  const auto path = test_file("x.npz");
+  put(path, "");
+  EXPECT_COMPLAINT(complaint(path), "empty");
+  put(path, "not a zip file");
+  EXPECT_COMPLAINT(complaint(path), "not a zip file");
+  const std::string good = zipped("a.npy", to_npy(Random(1).normal(2, 10)));
+  put(path, good.substr(0, good.size() - 30));
+  EXPECT_COMPLAINT(complaint(path), "cut off");
+  put(path, zipped("a.npy", "no array"));
+  EXPECT_COMPLAINT(complaint(path), "array 'a': not an NPY file");
+  put(path, zipped("a\n.npy", "no array"));
+  EXPECT_COMPLAINT(complaint(path), "array 'a?'");
+}
+
+// 2^60 numbers that are not there.
+TEST(Npz, WhatAHeaderClaimsIsNotAllocated) {
+  const auto path = test_file("x.npz");
+  std::string array = to_npy(Random(1).normal(2, 10));
+  array.replace(array.find("(10, 2)"), 7, "(1152921504606846976,)");
+  put(path, zipped("a.npy", array));
+  EXPECT_COMPLAINT(complaint(path), "damaged or cut off");
+  // The directory claims them too.
+  std::string large = zipped("a.npy", array);
+  const std::uint64_t claimed = (std::uint64_t{1} << 63) + 128;
+  for (std::size_t at = large.find("a.npy"); at != std::string::npos; at = large.find("a.npy", at + 1))
+    std::memcpy(large.data() + at + 9, &claimed, 8);
+  put(path, large);
+  EXPECT_NE(complaint(path), "");
+}
+
+TEST(Npz, DamagedFilesNeverCrash) {
+  const auto path = test_file("x.npz");
+  write(path, Random(1).normal(2, 20), facts(2));
+  expect_damage_is_survived(path);
+}
+
+}  // namespace
+}  // namespace demix::io

@@ -1,0 +1,142 @@
+"""Reports as a browser shows them: python3 report_browser_test.py REPORT.html ... (or $DEMIX_REPORTS, with : between)."""
+import os
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import browser
+
+REPORTS = [Path(name) for name in os.environ.get("DEMIX_REPORTS", "").split(os.pathsep) if name]
+
+# A picture of 1 x 1, and 0.1 s of silence.
+PICTURE = ("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJ"
+           "RU5ErkJggg==")
+SOUND = ("data:audio/wav;base64,UklGRkQDAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YSADAACA" + "gICA" * 266 + "gA==")
+
+
+@unittest.skipIf(browser.MISSING, browser.MISSING)
+class BrowserTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._browser = browser.Browser()
+        cls.browser = cls._browser.__enter__()
+        cls._folder = tempfile.TemporaryDirectory()
+        cls.dir = Path(cls._folder.name)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._browser.__exit__()
+        cls._folder.cleanup()
+
+    def look(self, body):
+        page = self.dir / "page.html"
+        page.write_text(f"<!DOCTYPE html><title>test</title><body style='margin:0'>{body}</body>")
+        return self.browser.look(page)
+
+
+class Helper(BrowserTest):
+    """What is wrong with a page is seen."""
+
+    def test_a_good_page(self):
+        found = self.look(f"<img src='{PICTURE}'><audio src='{SOUND}'></audio>")
+        self.assertEqual((found["errors"], found["widths"], found["fetched"], found["overflow"]), ([], [1], [], 0))
+        self.assertAlmostEqual(found["durations"][0], 0.1, places=3)
+
+    def test_broken_media(self):
+        found = self.look("<img src='data:image/png;base64,AAAA'><audio src='data:audio/wav;base64,AAAA'></audio>")
+        self.assertEqual((found["widths"], found["durations"]), ([0], [None]))
+
+    def test_a_script_that_fails(self):
+        self.assertIn("oh no", str(self.look("<script>throw Error('oh no')</script>")["errors"]))
+
+    def test_something_from_outside(self):
+        self.assertTrue(self.look("<img src='http://example.org/a.png'>")["errors"])
+        (self.dir / "a.css").write_text("")
+        self.assertEqual(len(self.look("<link rel='stylesheet' href='a.css'>")["fetched"]), 1)
+
+    def test_too_wide_for_a_phone(self):
+        self.assertEqual(self.look("<div style='width:400px'>wide</div>")["overflow"], 25)
+
+    def test_dark_and_print_are_asked_for(self):
+        page = self.dir / "page.html"
+        page.write_text("<!DOCTYPE html><title>test</title>")
+        query = "return matchMedia('(prefers-color-scheme: dark)').matches + ',' + matchMedia('print').matches"
+        for dark, media, expected in ((False, "screen", "false,false"), (True, "screen", "true,false"),
+                                      (False, "print", "false,true")):
+            self.browser.open(page, dark=dark, media=media)
+            self.assertEqual(self.browser.run(query), expected)
+
+
+BACKGROUND = "return getComputedStyle(document.body).backgroundColor"
+BEYOND = """
+const wide = document.documentElement.clientWidth;
+return [...document.querySelectorAll('h1, h2, p, dd, .row, .row > *, audio, img, figcaption')]
+  .filter(e => getComputedStyle(e).display !== 'none')
+  .filter(e => e.getBoundingClientRect().right > wide + 1 || e.getBoundingClientRect().left < -1)
+  .map(e => e.outerHTML.slice(0, 100))
+"""
+UNSEEN = """
+return [...document.querySelectorAll('svg')].filter(e => {
+  const box = e.getBoundingClientRect();
+  return box.width < 20 || box.height < 10;
+}).length
+"""
+
+
+def darkness(colour):
+    """0 is white, 1 is black; of rgb(...)."""
+    return 1 - sum(int(c) for c in colour.strip("rgb()").split(",")[:3]) / (3 * 255)
+
+
+class Report(BrowserTest):
+    def each(self, check):
+        if not REPORTS:
+            self.skipTest("no reports were given")
+        for report in REPORTS:
+            with self.subTest(report=str(report)):
+                check(report)
+
+    def test_is_xml_with_a_heading_and_nothing_to_run(self):
+        def check(report):
+            page = ElementTree.parse(report).getroot()
+            names = [element.tag.split("}")[-1] for element in page.iter()]
+            self.assertEqual(names.count("h1"), 1)
+            self.assertNotIn("script", names)
+
+        self.each(check)
+
+    def test_everything_in_it_loads(self):
+        def check(report):
+            found = self.browser.look(report)
+            self.assertEqual(found["errors"], [])
+            beside = report.resolve().parent.as_uri() + "/"  # sounds too long for the page
+            self.assertEqual([f for f in found["fetched"] if not f.startswith(beside)], [])
+            self.assertTrue(all(duration and duration > 0 for duration in found["durations"]), found["durations"])
+            self.assertTrue(all(width > 0 for width in found["widths"]), found["widths"])
+
+        self.each(check)
+
+    def test_fits_a_phone_and_a_desk(self):
+        def check(report):
+            for width in (320, browser.PHONE, 800, 1600):
+                self.browser.open(report, width=width)
+                self.assertEqual(self.browser.run(browser.OVERFLOW), 0, width)
+                self.assertEqual(self.browser.run(BEYOND), [], width)
+                self.assertEqual(self.browser.run(UNSEEN), 0, width)
+
+        self.each(check)
+
+    def test_is_dark_where_that_is_wanted_but_not_on_paper(self):
+        def check(report):
+            for dark, media, expected in ((False, "screen", False), (True, "screen", True), (True, "print", False)):
+                self.browser.open(report, dark=dark, media=media)
+                self.assertEqual(darkness(self.browser.run(BACKGROUND)) > 0.5, expected, (dark, media))
+
+        self.each(check)
+
+
+if __name__ == "__main__":
+    REPORTS += [Path(name) for name in sys.argv[1:] if name.endswith(".html")]
+    unittest.main(argv=[a for a in sys.argv if not a.endswith(".html")])
