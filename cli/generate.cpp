@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <limits>
 #include <memory>
 
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/io.hpp"
+#include "demix/metrics.hpp"
 #include "demix/synthetic.hpp"
+#include "inputs.hpp"
+#include "outputs.hpp"
 
 namespace demix::cli {
 namespace {
@@ -14,6 +18,7 @@ namespace {
 struct Options {
   int scenario = 4;
   std::vector<std::string> sources;
+  Inputs from;
   Index samples = 10000;
   std::uint64_t seed = 0;
   double condition = 0;
@@ -23,7 +28,91 @@ struct Options {
   bool json = false;
 };
 
+Matrix<double> draw_mixing(const Options& o, Index d, Random& random) {
+  return o.condition > 0 ? conditioned_mixing(d, o.condition, random) : normal_mixing(d, random);
+}
+
+// The files of the user's own sources, each as long as the shortest, with mean 0 and variance 1.
+Matrix<double> read_sources(const Options& o, io::Facts& facts) {
+  std::vector<Matrix<double>> parts;
+  Index channels = 0;
+  Index frames = std::numeric_limits<Index>::max();
+  for (const std::string& file : o.from.files) {
+    const io::FileRecording recording = open(o.from, {file});
+    const io::Facts& own = recording.facts();
+    if (parts.empty()) facts = own;
+    if (own.rate != facts.rate || own.width != facts.width || own.height != facts.height) {
+      throw Failure(
+          fmt::format("{}: has another rate or size than {}; sources must agree", file, o.from.files[0]));
+    }
+    parts.push_back(gather(recording));
+    channels += parts.back().rows();
+    frames = std::min(frames, parts.back().cols());
+  }
+  Matrix<double> all(channels, frames);
+  Index row = 0;
+  for (const Matrix<double>& part : parts) {
+    all.middleRows(row, part.rows()) = part.leftCols(frames);
+    row += part.rows();
+  }
+  if (!all.allFinite()) throw Failure(fmt::format("{}: holds NaN or Inf", o.from.called()));
+  return standardized(all);
+}
+
+// Mixtures of files, in the kind of file they came in.
+void run_from_files(const Options& o) {
+  io::Facts facts;
+  Matrix<double> S = read_sources(o, facts);
+  Random random(o.seed);
+  const Matrix<double> A = draw_mixing(o, S.rows(), random);
+  Mixture m = mix(std::move(S), A, o.white);
+  facts.channels = m.sources.rows();
+  facts.names.clear();
+  facts.units.clear();
+  facts.annotations.clear();
+
+  // One scale for all mixtures: it is part of the mixing, and leaves it what it is otherwise.
+  const io::Format& format = io::format_of(o.from.files[0]);
+  const double most = m.mixtures.maxCoeff();
+  const double least = m.mixtures.minCoeff();
+  Scaling common;
+  if (format.kind == io::Kind::sound) common.gain = 0.9 / std::max({most, -least, 1e-300});
+  if (format.kind == io::Kind::picture) common.gain = 1 / std::max(most - least, 1e-300);
+  if (format.kind == io::Kind::picture) common.offset = -common.gain * least;
+  m.mixing *= common.gain;
+
+  const std::filesystem::path folder = o.folder;
+  const std::string extension =
+      format.create == nullptr ? ".npy" : std::filesystem::path(o.from.files[0]).extension().string();
+  const bool each = is_scaled(format.kind);
+  io::NewFiles files;
+  std::vector<std::filesystem::path> written;
+  const auto write = [&](const Matrix<double>& data, const std::string& stem, const auto& scaling_for) {
+    const Frames<double> frames(data);
+    const MatrixRecording<double> recording(frames);
+    const auto ranges = ranges_of(recording);
+    const auto paths = output_paths(folder / (stem + (each ? "" : "s") + extension), data.rows(), each);
+    write_recording(files, paths, facts, recording, ranges, scaling_for(ranges));
+    written.insert(written.end(), paths.begin(), paths.end());
+  };
+  make_folder(folder);
+  write(m.sources, "source", [&](const auto& ranges) { return scaling_of_sources(format.kind, ranges); });
+  write(m.mixtures, "mixture",
+        [&](const auto& ranges) { return std::vector<Scaling>(ranges.size(), common); });
+  files.write(folder / "mixing.npy", io::to_npy(m.mixing.transpose()));
+  written.push_back(folder / "mixing.npy");
+  files.commit();
+  if (o.json) {
+    nlohmann::ordered_json out = {{"samples", m.sources.cols()}, {"seed", o.seed}, {"folder", o.folder}};
+    for (const auto& path : written) out["files"].push_back(path.filename().string());
+    fmt::print("{}\n", out.dump(1));
+    return;
+  }
+  for (const auto& path : written) fmt::print("{}\n", path.string());
+}
+
 void run(const Options& o) {
+  if (!o.from.files.empty()) return run_from_files(o);
   std::vector<Source> which = scenario_sources(o.scenario);
   bool white = scenario_is_white(o.scenario);
   if (!o.sources.empty()) {
@@ -33,8 +122,7 @@ void run(const Options& o) {
   }
   Random random(o.seed);
   const auto d = static_cast<Index>(which.size());
-  const Matrix<double> A =
-      o.condition > 0 ? conditioned_mixing(d, o.condition, random) : normal_mixing(d, random);
+  const Matrix<double> A = draw_mixing(o, d, random);
   const Timing timing = o.waveform ? Timing::waveform : Timing::iid;
   Matrix<double> made;
   {
@@ -64,8 +152,8 @@ void run(const Options& o) {
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  auto* sub = app.add_subcommand("generate",
-                                 "Write synthetic sources, a mixing matrix and the mixtures as NPY files");
+  auto* sub = app.add_subcommand(
+      "generate", "Mix sources, made up or from files; write sources, mixing matrix and mixtures");
   auto o = std::make_shared<Options>();
   auto* scenario =
       sub->add_option("--scenario", o->scenario,
@@ -80,9 +168,16 @@ void add_generate(CLI::App& app) {
           ->delimiter(',')
           ->check(CLI::IsMember(source_names()))
           ->excludes(scenario);
-  sub->add_flag("--white", o->white, "Whiten the mixtures (with --sources)")->needs(sources);
+  auto* from =
+      sub->add_option("--from", o->from.files,
+                      "Instead, files of sources to be mixed: the channels of all of them, as long as the "
+                      "shortest. Mixtures come in the same kind of file")
+          ->excludes(scenario)
+          ->excludes(sources);
+  sub->add_flag("--white", o->white, "Whiten the mixtures (with --sources or --from)");
   sub->add_option("--samples", o->samples, "Frames to make")
       ->check(CLI::Range(1L, 1000000000L))
+      ->excludes(from)
       ->capture_default_str();
   sub->add_option("--seed", o->seed, "The same seed gives the same numbers everywhere")
       ->capture_default_str();
@@ -91,6 +186,7 @@ void add_generate(CLI::App& app) {
       ->check(CLI::Range(1.0, 1e12));
   sub->add_flag("--waveform", o->waveform, "Waveforms over one second instead of independent samples");
   sub->add_option("-o,--output", o->folder, "Folder to write to")->required();
+  add_read_options(*sub, o->from);
   sub->add_flag("--json", o->json, "Say what was written as JSON");
   sub->footer("Files hold one frame per row: (samples, channels). mixing.npy holds A: mixtures = A sources.");
   sub->callback([o] { run(*o); });

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """make_corpus.py DEMIX: small valid files of every kind into corpus/, for the fuzzers to start from.
 
-DEMIX is the program: it makes the models. Sound is written by libsndfile, the rest by hand, NumPy, SciPy or Pillow.
+DEMIX is the program: it makes the models. Sound is written by libsndfile, arrays by NumPy and SciPy, pictures by
+Pillow, the rest by hand.
 Inputs that once broke something are in the same folders and are left alone.
 """
 import ctypes
@@ -63,9 +64,11 @@ def make_wav():
 
 def make_text():
     rows = [[0.5 * t, (-1) ** t * 1e-3 * t, 7 - t] for t in range(8)]
-    for name, mark, end in [("commas", ",", "\n"), ("semicolons", ";", "\r\n"), ("tabs", "\t", "\n"), ("blanks", "  ", "\n")]:
+    dialects = {"commas": (",", "\n"), "semicolons": (";", "\r\n"), "tabs": ("\t", "\n"), "blanks": ("  ", "\n")}
+    for name, (mark, end) in dialects.items():
         put("csv", name, end.join(mark.join(f"{v:g}" for v in row) for row in rows).encode())
-    put("csv", "names", b"\xef\xbb\xbf# a comment\n\ntime,\"Fp1\",C\xe9z\n0,1,2\n1,2,4\n2,1,inf\n3,nan,1e400\n")
+    put("csv", "names",
+        b"\xef\xbb\xbf# a comment\n\ntime,\"Fp1\",C\xe9z\n0,1,2\n1,2,4\n2,1,inf\n3,nan,1e400\n")
     put("csv", "one_column", b"x\n1\n-2\n+3.5e-10\n")
     put("csv", "rate_beyond_doubles", b"0;1\n5e-324;2\n1e-323;3\n")
     put("csv", "ragged", b"1 2 3\n4 5 6\n7 8\n")
@@ -89,7 +92,8 @@ def make_arrays():
     save = scipy.io.savemat
     put("mat", "plain", saved(save, {"x": x}))
     put("mat", "deflated", saved(save, {"x": x}, do_compression=True))
-    put("mat", "several", saved(save, {"x": x.astype("i2"), "a": "text", "s": {"f": 1.5, "g": [1, 2]}, "c": x * 1j}))
+    several = {"x": x.astype("i2"), "a": "text", "s": {"f": 1.5, "g": [1, 2]}, "c": x * 1j}
+    put("mat", "several", saved(save, several))
     put("mat", "version4", saved(save, {"x": x}, format="4"))
     labels = np.array([("Fp1",), ("Cz",)], dtype=[("labels", object)])
     events = np.array([("go", 2.0, 1.0), ("stop", 5.0, 0.0)],
@@ -99,6 +103,37 @@ def make_arrays():
     put("set", "deflated", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}, do_compression=True))
     put("set", "fields", saved(save, eeg | {"data": x.T.reshape(2, 3, 2), "pnts": 3.0, "trials": 2.0}))
     put("set", "beside", saved(save, {"EEG": eeg | {"data": "a.fdt"}}))
+
+
+def edf(width, signals, records, plus=""):
+    """signals: (label, samples per record); records: their bytes. EDF has 2 bytes to a number, BDF 3."""
+    def text(size, *values):
+        return b"".join(str(v).ljust(size)[:size].encode() for v in values)
+
+    most = 2 ** (8 * width - 1) - 1
+    n = len(signals)
+    kind = f"{'EDF' if width == 2 else 'BDF'}+{plus}" if plus else "" if width == 2 else "24BIT"
+    first = b"0       " if width == 2 else b"\xffBIOSEMI"
+    return b"".join([
+        first, text(80, "X X X X", "Startdate 02-JAN-2024 X X X"),
+        text(8, "02.01.24", "03.04.05", 256 * (n + 1)),
+        text(44, kind), text(8, len(records), 1), text(4, n), text(16, *(label for label, _ in signals)),
+        text(80, *[""] * n), text(8, *["" if "Annotations" in label else "uV" for label, _ in signals]),
+        text(8, *[-1000] * n), text(8, *[1000] * n), text(8, *[-most - 1] * n), text(8, *[most] * n),
+        text(80, *[""] * n), text(8, *(samples for _, samples in signals)), text(32, *[""] * n), *records])
+
+
+def make_edf():
+    for kind, width in [("edf", 2), ("bdf", 3)]:
+        numbers = bytes(range(8 * width))
+        two = [("EEG Fp1", 4), ("EEG Cz", 4)]
+        put(kind, "plain", edf(width, two, [numbers] * 3))
+        put(kind, "two_rates", edf(width, [("EEG Fp1", 6), ("Resp", 2)], [numbers] * 2))
+        marks = [b"+%d\x14\x14\0+%d.5\x150.2\x14blink\x14\0" % (t, t) for t in range(3)]
+        with_marks = two + [("EDF Annotations" if width == 2 else "BDF Annotations", 15)]
+        records = [numbers + mark.ljust(15 * width, b"\0") for mark in marks]
+        put(kind, "annotations", edf(width, with_marks, records, "C"))
+        put(kind, "gaps", edf(width, with_marks, records[::2], "D"))
 
 
 def make_pictures():
@@ -163,7 +198,8 @@ def make_model(program):
         folder = pathlib.Path(name)
         mixed = random.laplace(size=(400, 2)) @ random.normal(size=(2, 2))
         np.savetxt(folder / "in.csv", mixed, delimiter=",", header="left,right", comments="")
-        subprocess.run([program, "fit", folder / "in.csv", "-o", folder / "m.json"], check=True, capture_output=True)
+        subprocess.run([program, "fit", folder / "in.csv", "-o", folder / "m.json"], check=True,
+                       capture_output=True)
         model = (folder / "m.json").read_text()
         put("model", "two_channels", model.encode())
         # Less to keep right, and so more to play with; the fuzzer puts in the checksum.
@@ -180,6 +216,7 @@ if __name__ == "__main__":
     make_text()
     make_numpy()
     make_arrays()
+    make_edf()
     make_raw()
     make_pictures()
     make_sound()

@@ -31,6 +31,7 @@ struct Facts {
   std::vector<Annotation> annotations;
   Index width = 0, height = 0;     ///< pictures: the frames are their pixels, row by row from the top
   std::vector<std::string> notes;  ///< what was left out or guessed: for the user to know
+  std::string start;               ///< "2024-03-31T13:45:00", or empty = unknown
 };
 
 /// What a file may leave open.

@@ -55,8 +55,10 @@ std::vector<std::string> labels(const mat::File& mat, const Fields& fields, std:
   const auto chanlocs = fields.find("chanlocs");
   if (chanlocs == fields.end() || chanlocs->second.count() != channels) return {};
   std::vector<std::string> names;
-  mat.each_field(chanlocs->second, [&](std::size_t, const std::string& field, const mat::Array& value) {
-    if (field == "labels") names.push_back(mat.text(value));
+  mat.each_field(chanlocs->second, [&](std::size_t item, const std::string& field, const mat::Array& value) {
+    if (field != "labels") return;
+    names.resize(channels);
+    names[item] = mat.text(value);
   });
   return names;
 }
@@ -64,29 +66,15 @@ std::vector<std::string> labels(const mat::File& mat, const Fields& fields, std:
 void add_events(Facts& facts, const mat::File& mat, const Fields& fields, const Path& file) {
   const auto events = fields.find("event");
   if (events == fields.end()) return;
-  std::size_t lost = 0;
-  const auto keep = [&](Annotation& a) {
-    if (std::isfinite(a.onset)) {
-      facts.annotations.push_back(a);
-    } else {
-      ++lost;
-    }
-  };
-  const Annotation unknown{NAN, -1, ""};
-  Annotation current = unknown;
-  std::size_t current_item = 0;
+  std::vector<Annotation>& all = facts.annotations;
   mat.each_field(events->second, [&](std::size_t item, const std::string& field, const mat::Array& value) {
-    if (item != current_item) {
-      keep(current);
-      current = unknown;
-      current_item = item;
-    }
-    if (field == "type") current.text = mat.text(value);
-    if (field == "latency") current.onset = (mat.number(value).value_or(NAN) - 1) / facts.rate;
-    const double duration = field == "duration" ? mat.number(value).value_or(-1) : -1;
-    if (duration >= 0) current.duration = duration / facts.rate;
+    all.resize(item + 1, {NAN, -1, ""});
+    const double frames = mat.number(value).value_or(NAN);
+    if (field == "type") all[item].text = mat.text(value);
+    if (field == "latency") all[item].onset = (frames - 1) / facts.rate;  // the first frame is 1
+    if (field == "duration" && frames >= 0) all[item].duration = frames / facts.rate;
   });
-  if (events->second.kind == mat::Class::structure && events->second.count() > 0) keep(current);
+  const std::size_t lost = std::erase_if(all, [](const Annotation& a) { return !std::isfinite(a.onset); });
   if (lost > 0) {
     facts.notes.push_back(file.string() + ": " + std::to_string(lost) +
                           " events without a latency are left out");

@@ -46,4 +46,13 @@ Writer create_jpeg(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_tiff(const Path& file, const Facts& facts, const Ranges& ranges);
 Writer create_pnm(const Path& file, const Facts& facts, const Ranges& ranges);
 
+// edf.cpp, edf_writer.cpp: EDFlib
+Reader open_edf(const Path& file, const ReadOptions& options);
+/// EDF+ (16 bits) and BDF+ (24 bits). A file is whole data records: their length is chosen to divide
+/// facts.frames; where none does, or facts.frames is 0, the last frame is repeated to the end of its record.
+/// Names are cut to 16 ASCII characters, units to 8, texts of annotations to 40 bytes; annotations before the
+/// first frame are left out.
+Writer create_edf(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_bdf(const Path& file, const Facts& facts, const Ranges& ranges);
+
 }  // namespace demix::io

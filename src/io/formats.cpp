@@ -16,6 +16,8 @@ const std::vector<Format>& table() {
       {"FLAC", Kind::sound, {".flac"}, open_sound, create_flac},
       {"OGG", Kind::sound, {".ogg"}, open_sound, create_ogg},
       {"AIFF", Kind::sound, {".aiff", ".aif"}, open_sound, create_aiff},
+      {"EDF", Kind::biosignal, {".edf"}, open_edf, create_edf},
+      {"BDF", Kind::biosignal, {".bdf"}, open_edf, create_bdf},
       {"comma-separated text", Kind::numbers, {".csv"}, open_text, create_comma_text},
       {"text", Kind::numbers, {".tsv", ".txt", ".dat"}, open_text, create_tab_text},
       {"NumPy array", Kind::numbers, {".npy"}, open_npy, create_npy},
@@ -237,6 +239,7 @@ void write_signals(const fs::path& path, const Signals& signals) {
   facts.channels = signals.data.rows();
   facts.rate = signals.rate;
   facts.names = signals.names;
+  facts.frames = signals.data.cols();
   std::vector<Range> ranges;
   for (Index i = 0; i < signals.data.rows(); ++i) {
     if (signals.data.cols() > 0)

@@ -157,6 +157,7 @@ class JpegEncoder final : public RowEncoder {
     jpeg_.in_color_space = shape.colours == 3 ? JCS_RGB : JCS_GRAYSCALE;
     jpeg_set_defaults(&jpeg_);
     jpeg_set_quality(&jpeg_, quality, TRUE);
+    jpeg_.comp_info[0].h_samp_factor = jpeg_.comp_info[0].v_samp_factor = 1;  // colours as fine as grey
     jpeg_start_compress(&jpeg_, TRUE);
   }
   void empty_buffer() {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +27,7 @@ tmsize_t read_bytes(thandle_t handle, void* to, tmsize_t count) {
   Source& s = source(handle);
   const std::string_view part =
       s.at < s.bytes.size() ? s.bytes.substr(s.at, static_cast<std::size_t>(count)) : std::string_view();
-  std::memcpy(to, part.data(), part.size());
+  part.copy(static_cast<char*>(to), part.size());
   s.at += part.size();
   return static_cast<tmsize_t>(part.size());
 }

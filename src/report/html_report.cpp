@@ -95,7 +95,10 @@ std::string warnings(const Page& page) {
   std::vector<std::string> all = warnings_in_words(page.model);
   for (Index i = 0; i < page.mixtures.summary.channels(); ++i) {
     const std::int64_t gaps = page.mixtures.summary.frames() - page.mixtures.summary.channel(i).count;
-    if (gaps > 0) all.push_back(fmt::format("{}: {} values are not numbers.", channel_name(page)(i), gaps));
+    if (gaps > 0)
+      all.push_back(fmt::format("{}: {} not {}.", channel_name(page)(i),
+                                gaps == 1 ? "one value is" : markup::count(gaps) + " values are",
+                                gaps == 1 ? "a number" : "numbers"));
   }
   if (all.empty()) {
     out += "<p>The method found nothing to warn of.</p>\n";
@@ -131,12 +134,16 @@ std::string component_table(const Page& page) {
   return out + "</tbody></table></div>\n";
 }
 
+// Above the bars; of many channels, every second or third.
 std::string channel_names(const Page& page, Index channels) {
+  const Index step = (channels + most_rows - 1) / most_rows;
   std::string out = fmt::format(
       "<div class=\"row\" aria-hidden=\"true\"><div class=\"name\"></div>"
       "<div class=\"channels\" style=\"font-size:min(.72rem,{:.2f}vw)\">",
-      80.0 / static_cast<double>(channels));
-  for (Index i = 0; i < channels; ++i) out += fmt::format("<span>{}</span>", escaped(channel_name(page)(i)));
+      80.0 * static_cast<double>(step) / static_cast<double>(channels));
+  for (Index i = 0; i < channels; ++i) {
+    out += fmt::format("<span>{}</span>", i % step == 0 ? escaped(channel_name(page)(i)) : "");
+  }
   return out + "</div></div>\n";
 }
 

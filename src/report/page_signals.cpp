@@ -30,14 +30,19 @@ std::string between(const std::string& from, const std::string& to) {
   return fmt::format("<span><i>{}</i><i>{}</i></span>", from, to);
 }
 
+// Of the excerpt. Its end is counted from its start: far into a recording the two would look the same.
+std::string stretch(const Page& page, const Summary& s) {
+  return between(moment(page, s.excerpt_start()),
+                 "+ " + moment(page, std::min(s.frames(), Summary::excerpt_frames)));
+}
+
 bool has_excerpt(const Summary& s) { return s.frames() > Summary::excerpt_frames; }
 
 std::string axis(const Page& page, const Summary& s) {
   std::string out = "<div class=\"row axis" + std::string(has_excerpt(s) ? "" : " short") + "\">";
   out += "<div class=\"name\"></div>";
   if (has_excerpt(s)) {
-    out +=
-        between(moment(page, s.excerpt_start()), moment(page, s.excerpt_start() + Summary::excerpt_frames));
+    out += stretch(page, s);
   }
   return out + between(moment(page, 0), moment(page, s.frames())) + "<div></div></div>\n";
 }
@@ -135,8 +140,8 @@ std::string truth_row(const Truth& truth, Index i, const std::string& name) {
   const double half = range.hi / 2 - range.lo / 2;
   const Range whole = drawing::joined(drawing::range_of(source.sample), drawing::range_of(found.sample));
   const std::string quality = quality_of(truth, i);
-  return fmt::format("<div class=\"row short\" role=\"img\" aria-label=\"{}: {}\">\n{}<div>", escaped(name),
-                     quality, label(name, quality)) +
+  return fmt::format("<div class=\"row short beside\" role=\"img\" aria-label=\"{}: {}\">\n{}<div>",
+                     escaped(name), quality, label(name, quality)) +
          drawing::traces({{&source.excerpt, "true"}, {&found.excerpt, "over"}}, range, "near") +
          drawing::traces({{&error.excerpt, "residual"}}, {-half, half}, "near") + "</div>\n" +
          drawing::histograms({{&source.sample, "true"}, {&found.sample, "over"}}, whole) + "</div>\n";
@@ -162,7 +167,10 @@ std::string label(const std::string& name, const std::string& more) {
 std::string mixtures(const Page& page) {
   const Part& part = page.mixtures;
   const auto range = [&](Index i) {
-    const Range r = drawing::range_of(part.summary.channel(i).envelope);
+    const Summary::Channel& c = part.summary.channel(i);
+    const Range r = drawing::range_of(c.envelope);
+    if (c.count == 0) return std::string("no numbers");
+    if (r.lo == r.hi) return fmt::format("constant, {}{}", number(r.lo), unit_of(part, i));
     return fmt::format("{} to {}{}", number(r.lo), number(r.hi), unit_of(part, i));
   };
   return "<h2 id=\"mixtures\">Mixtures</h2>\n" +
@@ -202,9 +210,8 @@ std::string against_truth(const Page& page) {
       "{}</figcaption>\n",
       s.channels() > many_rows ? " class=\"many\"" : "", first_only(s.channels(), "sources"));
   for (Index i = 0; i < shown; ++i) out += truth_row(*page.truth, i, name(i));
-  const std::int64_t end = std::min(s.frames(), s.excerpt_start() + Summary::excerpt_frames);
-  return out + "<div class=\"row short axis\"><div class=\"name\"></div>" +
-         between(moment(page, s.excerpt_start()), moment(page, end)) + "<div></div></div>\n</figure>\n";
+  return out + "<div class=\"row short axis\"><div class=\"name\"></div>" + stretch(page, s) +
+         "<div></div></div>\n</figure>\n";
 }
 
 }  // namespace demix::report

@@ -37,6 +37,7 @@ pre { margin: .3rem 0; padding: .6rem .8rem; background: var(--tint); white-spac
 .row { display: grid; grid-template-columns: 8.5rem 3fr 3fr 4rem; gap: 0 .8rem; align-items: center;
   padding: .3rem 0; break-inside: avoid; }
 .row.short { grid-template-columns: 8.5rem 1fr 4rem; }
+.row.beside { align-items: start; }
 .row > div { min-width: 0; }
 .name { line-height: 1.25; }
 .name small { display: block; font-size: .75rem; }
@@ -55,16 +56,16 @@ path.zero { stroke: var(--soft); stroke-width: .5; }
 .recovered .histogram path { fill: var(--recovered); stroke: var(--recovered); }
 .histogram path.true { fill: var(--true); stroke: var(--true); stroke-width: 1; }
 .histogram path.over { fill: none; stroke: var(--recovered); }
-.key { white-space: nowrap; font-weight: bold; }
-.key.recovered { color: var(--recovered); }
-.key.true { color: var(--true); }
-.key.residual { color: var(--residual); }
+.key { color: var(--ink); border-bottom: 3px solid; }
+.key.recovered { border-color: var(--recovered); }
+.key.true { border-color: var(--true); }
+.key.residual { border-color: var(--residual); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .95rem; border-top: 1.5px solid var(--ink);
   border-bottom: 1.5px solid var(--ink); font-variant-numeric: lining-nums tabular-nums; }
-th, td { padding: .18rem 1.3rem .18rem 0; text-align: right; vertical-align: baseline; }
+th, td { padding: .18rem 1.3rem .18rem 0; text-align: right; vertical-align: baseline; white-space: nowrap; }
 th { font-weight: normal; color: var(--soft); border-bottom: 1px solid var(--rule); }
-td.word, th.word { text-align: left; }
+td.word, th.word { text-align: left; white-space: normal; min-width: 7rem; }
 th:last-child, td:last-child { padding-right: .2rem; }
 tbody th { color: inherit; border: 0; }
 .sounds { margin: .6rem 0 1.2rem; display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: .8rem 1.5rem; }
@@ -76,7 +77,7 @@ audio { display: block; width: 100%; max-width: 26rem; height: 2.6rem; margin-to
 .pictures figcaption { margin: .25rem 0 .1rem; }
 .pictures svg { height: 1.8rem; }
 .weights .row { grid-template-columns: 8.5rem 1fr; padding: .2rem 0; }
-.weights .channels { display: flex; color: var(--soft); }
+.weights .channels { max-height: 6rem; overflow: hidden; display: flex; color: var(--soft); }
 .weights .channels span { flex: 1 1 0; min-width: 0; writing-mode: vertical-rl; white-space: nowrap; line-height: 1;
   display: flex; align-items: center; justify-content: flex-start; overflow-wrap: normal; }
 rect.up { fill: var(--recovered); }

@@ -3,7 +3,8 @@
 
 #include "demix/signal_files.hpp"
 
-// convert_signals IN OUT [VARIABLE [RATE]]: a file of signals as another kind, and what it says as JSON.
+// convert_signals IN OUT [VARIABLE [RATE]]: a file of signals as another kind, colours apart, and what it says
+// as JSON.
 namespace {
 
 using demix::Index;
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
   if (argc < 3 || argc > 5) return 2;
   try {
     ReadOptions options;
+    options.planes = true;
     if (argc > 3) options.variable = argv[3];
     if (argc > 4) options.rate = std::stod(argv[4]);
     convert(argv[1], argv[2], options);

@@ -1,7 +1,8 @@
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmath>
-#include <cstring>
+#include <fstream>
 
 #include "demix/pictures.hpp"
 #include "demix/random.hpp"
@@ -37,7 +38,8 @@ class Pictures : public ::testing::Test {
     return {recording.facts(), gather(recording)};
   }
   Seen read(const std::string& bytes, const std::string& ext, bool planes = false) const {
-    write_file(path("x" + ext), bytes);
+    fs::remove(path("x" + ext));  // some systems wait for the disk where a file is overwritten
+    std::ofstream(path("x" + ext), std::ios::binary) << bytes;
     return open(path("x" + ext), planes);
   }
 
@@ -111,7 +113,7 @@ TEST_F(Pictures, RoundTripOfEveryKindAndSize) {
         const Matrix<double> X = waves(width, height, channels);
         const fs::path file = write("p" + ext, shape(width, height, channels), X, 7);
         const Seen back = open(file, true);
-        const double step = ext == ".jpg" ? (channels == 1 ? 3.0 : 8.0) / 255 : 0.5001 / 65535;
+        const double step = ext == ".jpg" ? (channels == 1 ? 3.0 : 5.0) / 255 : 0.5001 / 65535;
         ASSERT_EQ(back.data.rows(), channels) << ext;
         ASSERT_EQ(back.data.cols(), X.cols()) << ext;
         EXPECT_LE((back.data - X).cwiseAbs().maxCoeff(), step) << ext << " " << width << " x " << height;
@@ -366,7 +368,7 @@ TEST_F(Pictures, PnmAsTextAndBytes) {
   EXPECT_EQ(read("P5 1 1 255\nAP5 1 1 255\nB", ".pgm").facts.notes.size(), 1U);
   expect_refused("P2 2 2 10 1 2 3", ".pgm", "cut off");
   expect_refused("P2 2 2 10 1 2 3 11", ".pgm", "brighter");
-  expect_refused("P2 2 2 10 1 2 3 -1", ".pgm", "byte 17");
+  expect_refused("P2 2 2 10 1 2 3 -1", ".pgm", "byte 16");
   expect_refused("P2 2 2 10 1 2 3 x", ".pgm", "damaged");
   expect_refused("P5 2 2 9\nAAAA", ".pgm", "brighter");
   expect_refused("P5 2 2 255\nAAA", ".pgm", "cut off");

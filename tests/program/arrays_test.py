@@ -110,16 +110,15 @@ class Npz(Arrays):
 
     def test_a_file_of_more_than_4_gib(self):
         """Sparse: it takes no room on the disk."""
-        path, frames = self.dir / "x.npz", 2
-        wide = 300_000_000  # columns of two rows: 4.8 GB
+        path, channels, frames = self.dir / "x.npz", 2, 300_000_000  # 4.8 GB
         head = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118)
-        head += (b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (wide, frames)).ljust(117) + b"\n"
-        size = len(head) + 8 * frames * wide
+        head += (b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (frames, channels)).ljust(117) + b"\n"
+        size = len(head) + 8 * frames * channels
         with open(path, "wb") as f:
             extra = struct.pack("<HHQQ", 1, 16, size, size)
             fields = (45, 0, 0, 0, 0x21, 0, 0xffffffff, 0xffffffff, 5, len(extra))
             f.write(b"PK\3\4" + struct.pack("<HHHHHLLLHH", *fields) + b"x.npy" + extra + head)
-            f.seek(8 * frames * wide, 1)
+            f.seek(8 * frames * channels, 1)
             at = f.tell()
             entry = b"PK\1\2" + struct.pack("<HHHHHHLLLHH", 45, *fields) + bytes(14) + b"x.npy" + extra
             f.write(entry + b"PK\6\6" + struct.pack("<QHHLLQQQQ", 44, 45, 45, 0, 0, 1, 1, len(entry), at))
@@ -127,7 +126,7 @@ class Npz(Arrays):
             f.write(b"PK\5\6" + struct.pack("<HHHHLLH", 0, 0, 1, 1, len(entry), 0xffffffff, 0))
         with zipfile.ZipFile(path) as z:
             self.assertEqual(z.infolist()[0].file_size, size)
-        self.refused("has no array 'y'; it holds x (%d x %d)" % (wide, frames), path, "y")
+        self.refused("has no array 'y'; it holds x (%d x %d)" % (frames, channels), path, "y")
 
     def test_numpy_reads_what_demix_writes(self):
         X = numbers(1234, 5)
@@ -221,7 +220,8 @@ class Mat(Arrays):
         there = scipy.io.loadmat(self.dir / "y.mat")
         np.testing.assert_array_equal(there["data"], X)
         self.assertEqual(there["fs"], 250.5)
-        self.assertEqual(scipy.io.whosmat(self.dir / "y.mat"), [("data", (1234, 5), "double"), ("fs", (1, 1), "double")])
+        self.assertEqual(scipy.io.whosmat(self.dir / "y.mat"),
+                         [("data", (1234, 5), "double"), ("fs", (1, 1), "double")])
 
     def test_damage(self):
         for compressed in (False, True):
@@ -285,6 +285,7 @@ class Eeglab(Arrays):
         self.refused("cut off, or of another dataset", path)
         (self.dir / "x.fdt").unlink()
         self.refused("'name.fdt', which is not beside it; neither is x.fdt", path)
+        self.refused("'a?b.fdt', which is not beside it", self.save(self.dataset("a\nb.fdt")))
         self.refused("'x.dat', which is not supported", self.save(self.dataset("x.dat")))
 
     def test_epochs(self):
