@@ -207,6 +207,8 @@ def make_model(program):
                                      "unmixing": [[2]], "mixing": [[0.5]],
                                      "warnings": [{"kind": "few_samples", "text": "t", "components": [0]}]}
         put("model", "one_channel", json.dumps(small).encode())
+        for key in ["format_version", "samples"]:
+            put("model", key + "_beyond_integers", json.dumps(small | {key: 1e300}).encode())
 
 
 if __name__ == "__main__":
