@@ -3,11 +3,13 @@
 # make build   leaves the program at build/demix
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make soak    a billion frames, or ten minutes of them
+# make fuzz    every reader fed with damaged files, SECONDS (60) for each kind; docs/fuzzing.md
 # make lint, make asan, make tsan, make coverage: for those who change the code
 JOBS ?= $(shell nproc)
+SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
-.PHONY: demo test build install bench bars soak lint format coverage asan tsan clean
+.PHONY: demo test build install bench bars soak lint format coverage asan tsan fuzz clean
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -56,6 +58,12 @@ soak: scripts/.installed
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS) --target soak
 	build-bench/bench/soak
+
+fuzz: scripts/.installed
+	scripts/install-deps clang libclang-rt-dev
+	cmake --preset fuzz > /dev/null
+	cmake --build build-fuzz -j $(JOBS) --target demix_fuzzers
+	fuzz/run $(SECONDS)
 
 # In a folder of its own: clang-tidy cannot read headers that GCC precompiled.
 lint: scripts/.installed

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -56,6 +57,9 @@ class TextSignals final : public SignalReader {
       throw Error(file.string() + ": has " + std::to_string(columns) + " columns, so column " +
                   std::to_string(*options.time_column) + " cannot be the time");
     }
+    if (options.time_column.value_or(0) > 0 && columns == 1) {
+      throw Error(file.string() + ": has one column; if it is the time, there are no signals in it");
+    }
     const double step = columns > 1 ? time_step(options.time_column.value_or(1) - 1) : 0;
     if (options.time_column) {
       time_ = *options.time_column - 1;
@@ -66,7 +70,7 @@ class TextSignals final : public SignalReader {
     }
     if (time_ < 0) return;
     // Whole numbers count frames, others seconds.
-    if (step > 0 && step != 1 && facts_.rate == 0) facts_.rate = rounded(1 / step);
+    if (step > 0 && step != 1 && facts_.rate == 0 && std::isfinite(1 / step)) facts_.rate = rounded(1 / step);
     facts_.channels = columns - 1;
     if (!facts_.names.empty()) facts_.names.erase(facts_.names.begin() + time_);
   }
@@ -92,7 +96,7 @@ class TextSignals final : public SignalReader {
 
   // Of a column that counts up by even steps, within the digits it is written with; else 0.
   double time_step(Index column) {
-    constexpr Index enough = 4096;
+    const Index enough = std::clamp<Index>((1 << 20) / facts_.channels, 3, 4096);
     Matrix<double> start(facts_.channels, enough);
     const Index frames = text_.read(start);
     text_.rewind();

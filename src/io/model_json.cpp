@@ -65,6 +65,19 @@ Matrix<double> matrix_from(const ordered_json& json) {
   return m;
 }
 
+// What JSON calls a number may be far beyond an integer.
+std::int64_t count_from(const ordered_json& json) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() >= (std::uint64_t{1} << 62))
+    throw std::invalid_argument("a count is not a whole number");
+  return json.get<std::int64_t>();
+}
+
+std::vector<Index> counts_from(const ordered_json& json) {
+  std::vector<Index> counts;
+  for (const auto& count : json) counts.push_back(count_from(count));
+  return counts;
+}
+
 }  // namespace
 
 std::string to_json(const Model& model) {
@@ -95,12 +108,17 @@ std::string to_json(const Model& model) {
 
 Model parse_model(std::string_view text, const std::string& name) {
   const auto refuse = [&](const std::string& why) { return Error(name + ": " + why); };
-  ordered_json json = ordered_json::parse(text, nullptr, false);
+  // Writing JSON, for the checksum, recurses: deeper than any model would end the stack.
+  const auto not_deep = [&](int depth, ordered_json::parse_event_t, ordered_json&) {
+    if (depth > 16) throw refuse("not a demix model");
+    return true;
+  };
+  ordered_json json = ordered_json::parse(text, not_deep, false);
   if (json.is_discarded()) throw refuse("not a model, or damaged: the JSON is broken or cut off");
   try {
     if (!json.is_object() || !json.contains("format") || json["format"] != format)
       throw refuse("not a demix model");
-    if (json.at("format_version").get<int>() != format_version) {
+    if (json.at("format_version") != format_version) {
       throw refuse("model format " + json.at("format_version").dump() +
                    " is not the one this program understands (" + std::to_string(format_version) +
                    "); update demix");
@@ -112,7 +130,7 @@ Model parse_model(std::string_view text, const std::string& name) {
     model.version = json.at("version").get<std::string>();
     model.method = json.at("method").get<std::string>();
     model.options = json.at("options").get<std::map<std::string, std::string>>();
-    model.samples = json.at("samples").get<std::int64_t>();
+    model.samples = count_from(json.at("samples"));
     model.names = json.at("names").get<std::vector<std::string>>();
     model.kurtosis = vector_from(json.at("kurtosis"));
     model.mean = vector_from(json.at("mean"));
@@ -121,8 +139,7 @@ Model parse_model(std::string_view text, const std::string& name) {
     for (const auto& w : json.at("warnings")) {
       for (const auto& [value, kind] : warning_kinds) {
         if (w.at("kind") == kind) {
-          model.warnings.push_back(
-              {value, w.at("text").get<std::string>(), w.at("components").get<std::vector<Index>>()});
+          model.warnings.push_back({value, w.at("text").get<std::string>(), counts_from(w.at("components"))});
         }
       }
     }

@@ -5,6 +5,7 @@
 
 #include "io/failure.hpp"
 #include "io/format_files.hpp"
+#include "io/named_arrays.hpp"
 #include "io/npy.hpp"
 
 /// NumPy's array format, versions 1 to 3: magic, header length, a Python dictionary as text, then raw
@@ -53,7 +54,8 @@ void parse_type(Header& h, std::string_view text, const std::string& name) {
       ((h.kind == 'i' || h.kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8)) ||
       (h.kind == 'b' && size == 1);
   if (!known || std::string_view("<>|=").find(h.byte_order) == std::string_view::npos) {
-    throw Error(name + ": NPY type '" + std::string(descr) + "' is not supported; use float or integer");
+    throw Error(name + ": NPY type '" + printable(std::string(descr.substr(0, 40))) +
+                "' is not supported; use float or integer");
   }
 }
 

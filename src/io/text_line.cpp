@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "io/named_arrays.hpp"
+
 namespace demix::io {
 namespace {
 
@@ -111,7 +113,7 @@ std::string parse_row(std::string_view line, char delimiter, std::size_t channel
   }
   for (std::size_t k = 0; k < channels; ++k) {
     if (!parse_number(fields[k], values[k])) {
-      return ", column " + std::to_string(k + 1) + ": '" + std::string(fields[k].substr(0, 40)) +
+      return ", column " + std::to_string(k + 1) + ": '" + printable(std::string(fields[k].substr(0, 40))) +
              "' is not a number";
     }
   }

@@ -84,6 +84,10 @@ TEST_F(ModelFile, RefusalsAreOneClearLine) {
   EXPECT_EQ(message("{}"), "m.json: not a demix model");
   EXPECT_EQ(message("[1, 2]"), "m.json: not a demix model");
   EXPECT_EQ(message("hello"), "m.json: not a model, or damaged: the JSON is broken or cut off");
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']') + "}";
+  EXPECT_EQ(
+      message("{\"format\": \"demix-model\", \"format_version\": 1, \"checksum\": \"\", \"a\": " + deep),
+      "m.json: not a demix model");
   std::string newer = to_json(example());
   newer.replace(newer.find("\"format_version\": 1"), 19, "\"format_version\": 2");
   EXPECT_NE(message(newer).find("update demix"), std::string::npos);

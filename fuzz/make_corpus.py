@@ -1,0 +1,225 @@
+#!/usr/bin/python3
+"""make_corpus.py DEMIX: small valid files of every kind into corpus/, for the fuzzers to start from.
+
+DEMIX is the program: it makes the models. Sound is written by libsndfile, arrays by NumPy and SciPy, pictures by
+Pillow, the rest by hand.
+Inputs that once broke something are in the same folders and are left alone.
+"""
+import ctypes
+import io
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import scipy.io
+from PIL import Image
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def put(kind, name, data):
+    folder = CORPUS / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    assert len(data) < 4096, (kind, name, len(data))
+    (folder / name).write_bytes(data)
+
+
+def saved(save, *arguments, **options):
+    """What save(file, ...) writes."""
+    file = io.BytesIO()
+    save(file, *arguments, **options)
+    return file.getvalue()
+
+
+def chunk(name, body):
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+
+def wav(tag, channels, bits, data, rate=8000, extra=b"", before=b""):
+    block = channels * bits // 8
+    form = struct.pack("<HHIIHH", tag, channels, rate, rate * block, block, bits) + extra
+    chunks = before + chunk(b"fmt ", form) + chunk(b"data", data)
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
+
+
+def make_wav():
+    numbers = bytes(range(48))
+    for tag, bits in [(1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)]:
+        put("wav", f"{'float' if tag == 3 else 'pcm'}{bits}", wav(tag, 2, bits, numbers))
+    guid = b"\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
+    put("wav", "extensible", wav(0xFFFE, 1, 16, numbers, extra=struct.pack("<HHIH", 22, 16, 0, 1) + guid))
+    put("wav", "odd_chunk", wav(1, 3, 16, numbers, before=chunk(b"LIST", b"odd")))
+    unknown = bytearray(wav(1, 2, 16, numbers))
+    unknown[40:44] = b"\xff\xff\xff\xff"
+    put("wav", "length_unknown", bytes(unknown))
+    sizes = chunk(b"ds64", struct.pack("<QQQI", 124, len(numbers), 12, 0))
+    large = bytearray(b"RF64\xff\xff\xff\xff" + wav(1, 2, 16, numbers, before=sizes)[8:])
+    large[-len(numbers) - 4:-len(numbers)] = b"\xff\xff\xff\xff"
+    put("wav", "rf64", bytes(large))
+
+
+def make_text():
+    rows = [[0.5 * t, (-1) ** t * 1e-3 * t, 7 - t] for t in range(8)]
+    dialects = {"commas": (",", "\n"), "semicolons": (";", "\r\n"), "tabs": ("\t", "\n"), "blanks": ("  ", "\n")}
+    for name, (mark, end) in dialects.items():
+        put("csv", name, end.join(mark.join(f"{v:g}" for v in row) for row in rows).encode())
+    put("csv", "names",
+        b"\xef\xbb\xbf# a comment\n\ntime,\"Fp1\",C\xe9z\n0,1,2\n1,2,4\n2,1,inf\n3,nan,1e400\n")
+    put("csv", "one_column", b"x\n1\n-2\n+3.5e-10\n")
+    put("csv", "rate_beyond_doubles", b"0;1\n5e-324;2\n1e-323;3\n")
+    put("csv", "ragged", b"1 2 3\n4 5 6\n7 8\n")
+
+
+def make_numpy():
+    for kind in ["<f8", ">f8", "<f4", "<i2", ">i4", "u1", "<u8", "?"]:
+        name = kind.strip("<>?") + ("_swapped" if kind[0] == ">" else "") or "bool"
+        put("npy", name, saved(np.save, (np.arange(12) % 5).reshape(6, 2).astype(kind)))
+    fortran = saved(np.save, np.asfortranarray(np.arange(12.0).reshape(6, 2)))
+    put("npy", "fortran", fortran)
+    put("npy", "type_of_two_lines", fortran.replace(b"<f8", b"<\n8"))
+    put("npy", "one_dimension_v2", saved(np.lib.format.write_array, np.arange(5.0), version=(2, 0)))
+
+
+def make_arrays():
+    x = np.arange(12.0).reshape(6, 2)
+    put("npz", "stored", saved(np.savez, x))
+    put("npz", "deflated", saved(np.savez_compressed, x=x))
+    put("npz", "several", saved(np.savez_compressed, x=x.astype("i2"), y=x, text=np.array("abc")))
+    save = scipy.io.savemat
+    put("mat", "plain", saved(save, {"x": x}))
+    put("mat", "deflated", saved(save, {"x": x}, do_compression=True))
+    several = {"x": x.astype("i2"), "a": "text", "s": {"f": 1.5, "g": [1, 2]}, "c": x * 1j}
+    put("mat", "several", saved(save, several))
+    put("mat", "version4", saved(save, {"x": x}, format="4"))
+    labels = np.array([("Fp1",), ("Cz",)], dtype=[("labels", object)])
+    events = np.array([("go", 2.0, 1.0), ("stop", 5.0, 0.0)],
+                      dtype=[("type", object), ("latency", object), ("duration", object)])
+    eeg = {"nbchan": 2.0, "pnts": 6.0, "trials": 1.0, "srate": 250.0, "chanlocs": labels, "event": events}
+    put("set", "inside", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}))
+    put("set", "deflated", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}, do_compression=True))
+    put("set", "fields", saved(save, eeg | {"data": x.T.reshape(2, 3, 2), "pnts": 3.0, "trials": 2.0}))
+    put("set", "beside", saved(save, {"EEG": eeg | {"data": "a.fdt"}}))
+
+
+def edf(width, signals, records, plus=""):
+    """signals: (label, samples per record); records: their bytes. EDF has 2 bytes to a number, BDF 3."""
+    def text(size, *values):
+        return b"".join(str(v).ljust(size)[:size].encode() for v in values)
+
+    most = 2 ** (8 * width - 1) - 1
+    n = len(signals)
+    kind = f"{'EDF' if width == 2 else 'BDF'}+{plus}" if plus else "" if width == 2 else "24BIT"
+    first = b"0       " if width == 2 else b"\xffBIOSEMI"
+    return b"".join([
+        first, text(80, "X X X X", "Startdate 02-JAN-2024 X X X"),
+        text(8, "02.01.24", "03.04.05", 256 * (n + 1)),
+        text(44, kind), text(8, len(records), 1), text(4, n), text(16, *(label for label, _ in signals)),
+        text(80, *[""] * n), text(8, *["" if "Annotations" in label else "uV" for label, _ in signals]),
+        text(8, *[-1000] * n), text(8, *[1000] * n), text(8, *[-most - 1] * n), text(8, *[most] * n),
+        text(80, *[""] * n), text(8, *(samples for _, samples in signals)), text(32, *[""] * n), *records])
+
+
+def make_edf():
+    for kind, width in [("edf", 2), ("bdf", 3)]:
+        numbers = bytes(range(8 * width))
+        two = [("EEG Fp1", 4), ("EEG Cz", 4)]
+        put(kind, "plain", edf(width, two, [numbers] * 3))
+        put(kind, "two_rates", edf(width, [("EEG Fp1", 6), ("Resp", 2)], [numbers] * 2))
+        marks = [b"+%d\x14\x14\0+%d.5\x150.2\x14blink\x14\0" % (t, t) for t in range(3)]
+        with_marks = two + [("EDF Annotations" if width == 2 else "BDF Annotations", 15)]
+        records = [numbers + mark.ljust(15 * width, b"\0") for mark in marks]
+        put(kind, "annotations", edf(width, with_marks, records, "C"))
+        put(kind, "gaps", edf(width, with_marks, records[::2], "D"))
+
+
+def make_pictures():
+    grey = (np.arange(35) * 7 % 256).astype("u1").reshape(5, 7)
+    pictures = {"grey": Image.fromarray(grey), "deep": Image.fromarray(grey.astype("u2") * 257),
+                "colour": Image.fromarray(np.dstack([grey, 255 - grey, grey // 2])),
+                "alpha": Image.fromarray(np.dstack([grey, grey, grey, 255 - grey])),
+                "palette": Image.fromarray(grey // 64).convert("P"), "bits": Image.fromarray(grey > 99),
+                "float": Image.fromarray(grey.astype("f4"))}
+    for name, picture in pictures.items():
+        if name != "float":
+            put("png", name, saved(picture.save, format="PNG"))
+        if name not in ("alpha", "palette"):
+            put("tif", name, saved(picture.save, format="TIFF"))
+    for name in ["grey", "colour"]:
+        put("jpg", name, saved(pictures[name].save, format="JPEG"))
+        put("jpg", name + "_progressive", saved(pictures[name].save, format="JPEG", progressive=True))
+        put("pgm", name, saved(pictures[name].save, format="PPM"))
+        for packing in ["tiff_lzw", "tiff_deflate", "packbits"]:
+            put("tif", f"{name}_{packing}", saved(pictures[name].save, format="TIFF", compression=packing))
+    put("pgm", "digits", b"P2\n# a comment\n3 2\n15\n0 1 2\n13 14 15\n")
+    put("pgm", "deep", b"P5 3 2 65535\n" + bytes(range(12)))
+
+
+def make_raw():
+    values = np.array([0, 1, -1.5, np.inf, np.nan, 1e-40])
+    put("f32", "six", values.astype("<f4").tobytes())
+    put("f64", "six", values.astype("<f8").tobytes())
+
+
+class Info(ctypes.Structure):
+    _fields_ = [("frames", ctypes.c_int64), ("rate", ctypes.c_int), ("channels", ctypes.c_int),
+                ("format", ctypes.c_int), ("sections", ctypes.c_int), ("seekable", ctypes.c_int)]
+
+
+def make_sound():
+    library = ctypes.CDLL("libsndfile.so.1")
+    library.sf_open.restype = ctypes.c_void_p
+    kinds = [("flac", "pcm16", 0x170002), ("flac", "pcm24", 0x170003), ("flac", "pcm8", 0x170001),
+             ("aiff", "pcm16", 0x020002), ("aiff", "pcm24", 0x020003), ("aiff", "float", 0x020006),
+             ("aiff", "double", 0x020007), ("aiff", "ulaw", 0x020010), ("aiff", "ima_adpcm", 0x020012),
+             ("aiff", "little_endian", 0x10020002), ("ogg", "vorbis", 0x200060), ("ogg", "opus", 0x200064)]
+    for kind, name, code in kinds:
+        channels = 1 if kind == "ogg" else 2
+        info = Info(0, 8000, channels, code, 0, 0)
+        frames = np.sin(np.arange(60 * channels) ** 1.5 / 9).reshape(60, channels)
+        with tempfile.NamedTemporaryFile() as file:
+            sound = library.sf_open(file.name.encode(), 0x20, ctypes.byref(info))
+            assert sound, (kind, name)
+            library.sf_writef_double(ctypes.c_void_p(sound), frames.ctypes, ctypes.c_int64(len(frames)))
+            library.sf_close(ctypes.c_void_p(sound))
+            data = pathlib.Path(file.name).read_bytes()
+        if len(data) < 4096:
+            put(kind, name, data)
+        else:
+            print(f"{kind}/{name}: {len(data)} bytes, left out")
+
+
+def make_model(program):
+    random = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        mixed = random.laplace(size=(400, 2)) @ random.normal(size=(2, 2))
+        np.savetxt(folder / "in.csv", mixed, delimiter=",", header="left,right", comments="")
+        subprocess.run([program, "fit", folder / "in.csv", "-o", folder / "m.json"], check=True,
+                       capture_output=True)
+        model = (folder / "m.json").read_text()
+        put("model", "two_channels", model.encode())
+        # Less to keep right, and so more to play with; the fuzzer puts in the checksum.
+        small = json.loads(model) | {"names": [], "options": {}, "mean": [0], "kurtosis": [4],
+                                     "unmixing": [[2]], "mixing": [[0.5]],
+                                     "warnings": [{"kind": "few_samples", "text": "t", "components": [0]}]}
+        put("model", "one_channel", json.dumps(small).encode())
+        for key in ["format_version", "samples"]:
+            put("model", key + "_beyond_integers", json.dumps(small | {key: 1e300}).encode())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    make_wav()
+    make_text()
+    make_numpy()
+    make_arrays()
+    make_edf()
+    make_raw()
+    make_pictures()
+    make_sound()
+    make_model(sys.argv[1])
