@@ -52,7 +52,7 @@ bench: scripts/.installed
 	cmake --build build-bench -j $(JOBS)
 	bench/compare-step build-bench/bench/step_time
 	bench/compare-orica build-bench/bench/step_time
-	bench/compare-files build-bench/demix
+	bench/compare-files build-bench/demix build-bench/bench/step_time
 
 soak: scripts/.installed
 	scripts/install-deps libbenchmark-dev
