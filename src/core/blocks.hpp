@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
+#include "core/frame_kernels.hpp"
 #include "demix/types.hpp"
 
 /// How every pass over the data goes: block by block, small enough to stay in cache, in double.
@@ -31,11 +33,11 @@ void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, F&
   block.bottomRows(block_rows - block_frames).setZero();
   for (Index start = 0; start < X.cols(); start += block_frames) {
     const Index frames = std::min(block_frames, X.cols() - start);
-    const T* from = X.col(start).data();
-    const Index stride = X.outerStride();
-    for (Index i = 0; i < X.rows(); ++i) {
-      double* to = block.col(i).data();
-      for (Index t = 0; t < frames; ++t) to[t] = static_cast<double>(from[t * stride + i]) - origin(i);
+    if constexpr (std::is_same_v<T, double>) {
+      turn(X.col(start).data(), X.outerStride(), frames, origin, block.data(), block_rows);
+    } else {
+      const Matrix<double> part = X.middleCols(start, frames).template cast<double>();
+      turn(part.data(), part.rows(), frames, origin, block.data(), block_rows);
     }
     if (frames < block_frames) block.bottomRows(block_rows - frames).setZero();
     f(block, frames);

@@ -10,6 +10,8 @@ constexpr Index width = 4;
 
 DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
 
+DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
+
 // s_rc += sum_t a_r(t) b_c(t) for a tile of R x C columns, which stays in registers.
 template <int R, int C>
 DEMIX_INLINE void scatter_tile(const double* a, const double* b, Index frames, double* s, Index ld) {
@@ -53,9 +55,41 @@ DEMIX_INLINE void product_tile(const double* x, const double* p, Index channels,
     }
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      *reinterpret_cast<Lane*>(y + r * frames + t) = low[r];
-      *reinterpret_cast<Lane*>(y + r * frames + t + width) = high[r];
+      store(y + r * frames + t, low[r]);
+      store(y + r * frames + t + width, high[r]);
     }
+  }
+}
+
+// Tiles of 4 x 4, turned in registers.
+DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
+                             const double* origin, double* to, Index rows) {
+  const Index whole = channels - channels % 4;
+  Index t = 0;
+  for (; t + 4 <= frames; t += 4) {
+    for (Index i = 0; i < whole; i += 4) {
+      const Lane o = load(origin + i);
+      const double* x = from + t * stride + i;
+      const Lane a = load(x) - o;
+      const Lane b = load(x + stride) - o;
+      const Lane c = load(x + 2 * stride) - o;
+      const Lane d = load(x + 3 * stride) - o;
+      const Lane ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+      const Lane ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+      const Lane cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+      const Lane cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      double* y = to + i * rows + t;
+      store(y, __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5));
+      store(y + rows, __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5));
+      store(y + 2 * rows, __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7));
+      store(y + 3 * rows, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
+    }
+    for (Index i = whole; i < channels; ++i) {
+      for (Index k = t; k < t + 4; ++k) to[i * rows + k] = from[k * stride + i] - origin[i];
+    }
+  }
+  for (; t < frames; ++t) {
+    for (Index i = 0; i < channels; ++i) to[i * rows + t] = from[t * stride + i] - origin[i];
   }
 }
 
@@ -84,6 +118,11 @@ DEMIX_CLONES void product(const double* x, const double* p, Index channels, Inde
 }
 
 }  // namespace
+
+void turn(const double* from, Index stride, Index frames, const Vector<double>& origin, double* to,
+          Index rows) {
+  turn_tiles(from, stride, frames, origin.size(), origin.data(), to, rows);
+}
 
 void add_scatter(const Matrix<double>& X, Matrix<double>& S) {
   scatter(X.data(), X.rows(), X.cols(), S.data());

@@ -6,6 +6,11 @@
 /// channel, a multiple of 8 frames, filled up with zeros.
 namespace demix {
 
+/// to_ti = from_it - origin_i: frame after frame to channel after channel. `stride`: from frame to frame in
+/// `from`; `rows`: from channel to channel in `to`.
+void turn(const double* from, Index stride, Index frames, const Vector<double>& origin, double* to,
+          Index rows);
+
 /// S_ij <- S_ij + sum_t X_ti X_tj for i >= j
 void add_scatter(const Matrix<double>& X, Matrix<double>& S);
 

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 namespace {
 
 template <typename T, bool swapped>
-void decode(const char* from, Index count, double* to) {
-  for (Index i = 0; i < count; ++i, from += sizeof(T)) {
+void decode(const char* __restrict from, Index count, double* __restrict to) {
+  for (Index i = 0; i < count; ++i) {
     char raw[sizeof(T)];
-    std::memcpy(raw, from, sizeof(T));
+    std::memcpy(raw, from + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
     if constexpr (swapped) std::reverse(raw, raw + sizeof(T));
     T value;
     std::memcpy(&value, raw, sizeof(T));

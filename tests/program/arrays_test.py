@@ -21,6 +21,7 @@ except ImportError:
     mne = None
 
 CONVERT = os.environ["CONVERT"]
+LIMIT = "" if "DEMIX_SANITIZED" in os.environ else "ulimit -v 2000000; "  # sanitizers map all there is
 DATA = Path(os.environ.get("DEMIX_DATA", "/nowhere"))
 TYPES = ["f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 
@@ -69,7 +70,7 @@ class Arrays(unittest.TestCase):
                 for _ in range(3):
                     bad[rng.randrange(len(bad))] = rng.randrange(256)
             path.write_bytes(bad)
-            result = subprocess.run(["bash", "-c", 'ulimit -v 2000000; exec "$@"', "-", CONVERT, path,
+            result = subprocess.run(["bash", "-c", LIMIT + 'exec "$@"', "-", CONVERT, path,
                                      self.dir / "damaged.npy"], capture_output=True, text=True, timeout=60)
             self.assertIn(result.returncode, (0, 1), (k, result))
             if result.returncode == 1:

@@ -1,14 +1,45 @@
-"""Reports as a browser shows them: python3 report_browser_test.py REPORT.html ... (or $DEMIX_REPORTS, with : between)."""
+"""Reports as a browser shows them: those named on the command line, or some that the program makes for it."""
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
+import wave
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
+
 import browser
 
-REPORTS = [Path(name) for name in os.environ.get("DEMIX_REPORTS", "").split(os.pathsep) if name]
+REPORTS = []
+FOLDER = tempfile.TemporaryDirectory()  # of those that are made
+SECONDS = {}  # of the sounds of a report, where they are known
+
+
+def make_reports(folder):
+    """One with sounds, one with pictures, one with many channels, and the truth."""
+    rng = np.random.default_rng(0)
+
+    def demix(*args):
+        subprocess.run([os.environ["DEMIX"], *map(str, args)], check=True, capture_output=True)
+
+    for k in range(2):
+        with wave.open(str(folder / f"s{k}.wav"), "wb") as f:
+            f.setparams((1, 2, 8000, 0, "NONE", ""))
+            f.writeframes((3000 * rng.laplace(size=12000) ** (1 + 2 * k)).clip(-32000, 32000).astype("<i2").tobytes())
+        (folder / f"p{k}.pgm").write_bytes(b"P5 90 60 255\n" + (255 * rng.random(5400) ** (1 + 4 * k)).astype(np.uint8).tobytes())
+    demix("generate", "--from", folder / "s0.wav", folder / "s1.wav", "-o", folder / "sm")
+    demix("generate", "--from", folder / "p0.pgm", folder / "p1.pgm", "-o", folder / "pm")
+    names = ",".join(f"electrode {k} <&>" for k in range(24))
+    np.savetxt(folder / "many.csv", rng.laplace(size=(3000, 24)) @ rng.normal(size=(24, 24)), delimiter=",", header=names, comments="")
+    demix("separate", folder / "sm/mixture1.wav", folder / "sm/mixture2.wav", "-o", folder / "sound", "--truth",
+          folder / "sm/source1.wav", "--truth", folder / "sm/source2.wav")
+    demix("separate", folder / "pm/mixture1.pgm", folder / "pm/mixture2.pgm", "-o", folder / "pictures")
+    demix("separate", folder / "many.csv", "-o", folder / "many")
+    SECONDS[folder / "sound" / "report.html"] = [1.5] * 4
+    return [folder / name / "report.html" for name in ("sound", "pictures", "many")]
+
 
 # A picture of 1 x 1, and 0.1 s of silence.
 PICTURE = ("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJ"
@@ -93,7 +124,7 @@ def darkness(colour):
 class Report(BrowserTest):
     def each(self, check):
         if not REPORTS:
-            self.skipTest("no reports were given")
+            REPORTS.extend(make_reports(Path(FOLDER.name)))
         for report in REPORTS:
             with self.subTest(report=str(report)):
                 check(report)
@@ -114,6 +145,8 @@ class Report(BrowserTest):
             beside = report.resolve().parent.as_uri() + "/"  # sounds too long for the page
             self.assertEqual([f for f in found["fetched"] if not f.startswith(beside)], [])
             self.assertTrue(all(duration and duration > 0 for duration in found["durations"]), found["durations"])
+            for duration, expected in zip(found["durations"], SECONDS.get(report, found["durations"]), strict=True):
+                self.assertAlmostEqual(duration, expected, places=3)
             self.assertTrue(all(width > 0 for width in found["widths"]), found["widths"])
 
         self.each(check)

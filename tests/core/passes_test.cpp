@@ -1,0 +1,115 @@
+#include "core/frame_kernels.hpp"
+#include "core/parallel_sum.hpp"
+#include "demix/moments.hpp"
+#include "demix/random.hpp"
+#include "demix/recording.hpp"
+#include "support.hpp"
+
+namespace demix {
+namespace {
+
+TEST(FrameKernels, AgreeWithEigen) {
+  Random random(1);
+  for (const Index channels : {1, 2, 3, 4, 5, 7, 8, 31, 32, 33}) {
+    for (const Index frames : {8, 16, 520}) {
+      const Matrix<double> X = random.normal(frames, channels);
+      Matrix<double> S = Matrix<double>::Ones(channels, channels);
+      add_scatter(X, S);
+      const Matrix<double> expected = Matrix<double>::Ones(channels, channels) + X.transpose() * X;
+      EXPECT_TRUE(Matrix<double>(S.triangularView<Eigen::Lower>())
+                      .isApprox(Matrix<double>(expected.triangularView<Eigen::Lower>()), 1e-12));
+      for (const Index rows : {1, 3, 4, 6, 32}) {
+        const Matrix<double> P = random.normal(rows, channels);
+        Matrix<double> Y;
+        multiply(X, P, Y);
+        EXPECT_TRUE(Y.isApprox(X * P.transpose(), 1e-12)) << channels << " " << rows;
+      }
+    }
+  }
+}
+
+TEST(FrameKernels, TurnIsATransposition) {
+  Random random(2);
+  for (const Index channels : {1, 3, 4, 5, 8, 11, 32}) {
+    for (const Index frames : {1, 3, 4, 6, 17}) {
+      const Matrix<double> X = random.normal(channels + 2, frames);  // a part of wider frames
+      const Vector<double> origin = random.normal(channels, 1);
+      Matrix<double> out = Matrix<double>::Constant(frames + 3, channels, 7);
+      turn(X.data(), X.rows(), frames, origin, out.data(), out.rows());
+      EXPECT_EQ(out.topRows(frames), (X.topRows(channels).colwise() - origin).transpose());
+      EXPECT_EQ(out.bottomRows(3), (Matrix<double>::Constant(3, channels, 7)));
+    }
+  }
+}
+
+// A recording that comes in pieces of odd sizes.
+class Pieces final : public Recording {
+ public:
+  Pieces(const Matrix<double>& X, Index piece) : X_(X), piece_(piece) {}
+  Index channels() const override { return X_.rows(); }
+  Index frames() const override { return X_.cols(); }
+  void pass(const Visitor& visit) const override {
+    for (Index t = 0; t < X_.cols(); t += piece_) visit(X_.middleCols(t, std::min(piece_, X_.cols() - t)));
+  }
+
+ private:
+  const Matrix<double>& X_;
+  Index piece_;
+};
+
+TEST(ParallelSum, DoesNotDependOnThePiecesOrTheThreads) {
+  Random random(3);
+  const Matrix<double> X = random.normal(5, 100000).array() + 3;
+  const auto add = [](Moments& sum, const Frames<double>& chunk, std::int64_t) { sum.add(chunk); };
+  Matrix<double> first;
+  for (const Index piece : {100000, 4096, 777, 20}) {
+    Moments moments(5);
+    parallel_sum(Pieces(X, piece), {}, 0, 1, moments, add);
+    EXPECT_EQ(moments.count(), 100000);
+    if (first.size() == 0) first = moments.covariance();
+    EXPECT_EQ(moments.covariance(), first);
+  }
+  Moments alone(5);  // frames not told to be few or many: without other threads
+  ParallelSum sum(alone, add, 1);
+  Pieces(X, 777).pass([&](const Frames<double>& block) { sum.add(block); });
+  sum.finish();
+  EXPECT_EQ(alone.covariance(), first);
+  Moments direct(5);
+  direct.add(X);
+  EXPECT_TRUE(direct.covariance().isApprox(first, 1e-12));
+}
+
+struct Count {
+  std::int64_t frames = 0;
+  void merge(const Count& other) { frames += other.frames; }
+};
+
+TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
+  const Matrix<double> X = Matrix<double>::Zero(1, 100000);
+  const auto add = [](Count& sum, const Frames<double>& chunk, std::int64_t before) {
+    if (before >= 20000) throw std::runtime_error(std::to_string(before));
+    sum.frames += chunk.cols();
+  };
+  for (int k = 0; k < 20; ++k) {
+    Count total;
+    try {
+      parallel_sum(Pieces(X, 1000), {}, 0, 1, total, add);
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& e) {
+      EXPECT_STREQ(e.what(), "20480");
+      EXPECT_EQ(total.frames, 20480);
+    }
+  }
+}
+
+TEST(Recording, IsGatheredWhole) {
+  Random random(4);
+  const Matrix<double> X = random.normal(3, 10000);
+  EXPECT_EQ(gather(Pieces(X, 37)), X);
+  const Matrix<float> F = X.cast<float>();
+  const Frames<float> frames(F);
+  EXPECT_EQ(gather(MatrixRecording<float>(frames)), F.cast<double>());
+}
+
+}  // namespace
+}  // namespace demix
