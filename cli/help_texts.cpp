@@ -34,7 +34,7 @@ std::vector<Entry> entries_of(const CLI::App& command) {
     for (const std::string& l : option->get_lnames()) {
       if (l != "help-all") e.flags.push_back("--" + l);
     }
-    if (option->get_type_size() > 0) {
+    if (option->get_items_expected_max() > 0) {
       e.value = option->get_type_name();  // "TEXT:{a,b}"
       const std::size_t open = e.value.find('{');
       const std::size_t close = e.value.rfind('}');
@@ -170,7 +170,7 @@ std::string man_page(const CLI::App& app) {
                                             what.empty() ? "" : " \\fI" + roff(what) + "\\fR");
       page += roff(e.text) + "\n";
     }
-    if (!command->get_footer().empty()) page += ".PP\n" + roff(command->get_footer()) + "\n";
+    if (command->get_footer() != app.get_footer()) page += ".PP\n" + roff(command->get_footer()) + "\n";
   }
   page +=
       ".SH EXIT STATUS\n0 done, 1 failed, 2 misused. Every failure is one line on standard error, and leaves "

@@ -65,7 +65,8 @@ void add_method_options(CLI::App& command, MethodChoice& choice) {
       ->check(CLI::Range(Index{0}, Index{1} << 20));
   command
       .add_option("--lambda", choice.options.lambda, "Values of the paper's Lambda table, comma-separated")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       .add_option("--lambda-reading", choice.reading, "What --lambda holds: lambda^-2, lambda, or lambda^-1")
       ->check(CLI::IsMember({"inverse-square", "direct", "inverse"}))

@@ -11,7 +11,8 @@
 
 /// A file of signals is opened and read to its end twice, in blocks of different size: both must say the
 /// same.
-// libsndfile 1.2 does not free what it had begun when a damaged OGG file turns out to be one: not ours to mend.
+// libsndfile 1.2 does not free what it had begun when a damaged OGG file turns out to be one: not ours to
+// mend.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:vorbis_info_init"; }
 

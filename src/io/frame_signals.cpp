@@ -60,9 +60,10 @@ class TextSignals final : public SignalReader {
     if (options.time_column.value_or(0) > 0 && columns == 1) {
       throw Error(file.string() + ": has one column; if it is the time, there are no signals in it");
     }
-    const double step = columns > 1 ? time_step(options.time_column.value_or(1) - 1) : 0;
+    const Index column = options.time_column.value_or(1) - 1;  // -1: there is none
+    const double step = columns > 1 && column >= 0 ? time_step(column) : 0;
     if (options.time_column) {
-      time_ = *options.time_column - 1;
+      time_ = column;
     } else if (step > 0) {
       time_ = 0;
       facts_.notes.push_back(file.string() + ": the first column counts up evenly and is taken as the time" +

@@ -3,8 +3,8 @@
 
 #include "demix/signal_files.hpp"
 
-// convert_signals IN OUT [VARIABLE [RATE]]: a file of signals as another kind, colours apart, and what it says
-// as JSON.
+// convert_signals IN OUT [VARIABLE [RATE]]: a file of signals as another kind, colours apart, and what it
+// says as JSON.
 namespace {
 
 using demix::Index;

@@ -251,6 +251,7 @@ class Separate(Program):
         for option in ("--method", "--components", "--truth", "--time-column"):
             self.assertIn(option, help_text)
             self.assertIn(option.replace("-", "\\-"), man)
+        self.assertIn("\\fB\\-\\-json\\fR\n", man)  # takes nothing
         self.assertIn("#compdef demix", self.ok("completion", "zsh").stdout)
 
 
