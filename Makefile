@@ -1,5 +1,5 @@
 # make demo    install what is missing, build, and see it work
-# make test    install what is missing, build, and run every test (plain, then under ASan and UBSan)
+# make test    install what is missing, build, and run every test (then those of what handles memory under ASan and UBSan)
 # make build   leaves the program at build/demix
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make soak    a billion frames, or ten minutes of them
