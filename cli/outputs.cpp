@@ -7,6 +7,31 @@
 namespace demix::cli {
 namespace fs = std::filesystem;
 
+namespace {
+
+class MappedReading final : public Recording::Reading {
+ public:
+  MappedReading(const Recording& from, const Mapped::Map& map)
+      : from_(from.read()), map_(map), frames_(from.channels(), 0) {}
+  Index next(Eigen::Ref<Matrix<double>> out) override {
+    if (frames_.cols() != out.cols()) frames_.resize(frames_.rows(), out.cols());
+    const Index got = from_->next(frames_);
+    out.leftCols(got) = map_(frames_.leftCols(got));
+    return got;
+  }
+
+ private:
+  std::unique_ptr<Reading> from_;
+  const Mapped::Map& map_;
+  Matrix<double> frames_;
+};
+
+}  // namespace
+
+std::unique_ptr<Recording::Reading> Mapped::read() const {
+  return std::make_unique<MappedReading>(from_, map_);
+}
+
 bool is_scaled(io::Kind kind) { return kind == io::Kind::sound || kind == io::Kind::picture; }
 
 std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Range>& ranges) {

@@ -10,7 +10,7 @@
 /// What comes out of a recording, on its way to files.
 namespace demix::cli {
 
-/// A recording with something done to every block of it.
+/// A recording with something done to every frame of it.
 class Mapped final : public Recording {
  public:
   using Map = std::function<Matrix<double>(const Frames<double>&)>;
@@ -18,9 +18,7 @@ class Mapped final : public Recording {
       : from_(from), channels_(channels), map_(std::move(map)) {}
   Index channels() const override { return channels_; }
   Index frames() const override { return from_.frames(); }
-  void pass(const Visitor& visit) const override {
-    from_.pass([&](const Frames<double>& block) { visit(map_(block)); });
-  }
+  std::unique_ptr<Reading> read() const override;
 
  private:
   const Recording& from_;

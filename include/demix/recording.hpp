@@ -2,23 +2,38 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 
 #include "demix/types.hpp"
 
 namespace demix {
 
-/// Frames that are gone over in blocks, as often as needed: a matrix in memory, or a file larger than it.
+/// Frames that are gone over in their order, as often as needed: a matrix in memory, or a file larger than
+/// it.
 class Recording {
  public:
+  /// Once through it.
+  class Reading {
+   public:
+    virtual ~Reading() = default;
+    /// The next frames into the first columns: as many as there are columns, unless it ends; 0 = the end.
+    virtual Index next(Eigen::Ref<Matrix<double>> out) = 0;
+  };
   using Visitor = std::function<void(const Frames<double>&)>;
 
   virtual ~Recording() = default;
   virtual Index channels() const = 0;
   virtual Index frames() const = 0;  ///< 0 = not known before it was gone over
-  /// Every frame in its order, some at a time: visit(channels x any number).
-  virtual void pass(const Visitor& visit) const = 0;
   /// Rounding unit of the samples, relative to their size.
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
+  virtual std::unique_ptr<Reading> read() const = 0;  ///< from the first frame on; one reading at a time
+
+  /// visit(chunk) for every chunk of chunk_frames() frames; the last may be shorter.
+  void pass(const Visitor& visit) const;
+
+  /// So many that a chunk stays in cache: the same for every recording of as many channels, so that sums made
+  /// chunk by chunk do not depend on where the frames come from.
+  Index chunk_frames() const;
 };
 
 /// A matrix as a recording. It must live as long.
@@ -28,18 +43,14 @@ class MatrixRecording final : public Recording {
   explicit MatrixRecording(const Frames<T>& X) : X_(X) {}
   Index channels() const override { return X_.rows(); }
   Index frames() const override { return X_.cols(); }
-  void pass(const Visitor& visit) const override;
   double resolution() const override { return static_cast<double>(std::numeric_limits<T>::epsilon()); }
+  std::unique_ptr<Reading> read() const override;
 
  private:
   const Frames<T>& X_;
 };
 extern template class MatrixRecording<float>;
 extern template class MatrixRecording<double>;
-
-/// pass(), telling progress how far between `from` and `to` it has come.
-void pass(const Recording& recording, const ProgressCallback& progress, double from, double to,
-          const Recording::Visitor& visit);
 
 Matrix<double> gather(const Recording& recording);  ///< all of it in memory
 

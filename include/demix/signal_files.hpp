@@ -101,17 +101,19 @@ class FileRecording final : public Recording {
   const Facts& facts() const { return facts_; }
   Index channels() const override { return facts_.channels; }
   Index frames() const override { return is_kept_ ? kept_.cols() : facts_.frames; }
-  void pass(const Visitor& visit) const override;
   double resolution() const override;
+  std::unique_ptr<Reading> read() const override;
 
  private:
-  void read_through(const Visitor& visit) const;
+  class FileReading;
+  Index next(Eigen::Ref<Matrix<double>> out, Index before) const;
+  void keep(const Frames<double>& part, Index before) const;
 
   std::vector<std::filesystem::path> paths_;
   std::vector<std::unique_ptr<SignalReader>> readers_;
   Facts facts_;
-  mutable Matrix<double> kept_;
-  mutable bool is_kept_ = false;
+  mutable Matrix<double> kept_;   // what the first reading has read
+  mutable bool is_kept_ = false;  // all of it
   mutable bool is_large_ = false;
 };
 

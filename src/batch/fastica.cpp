@@ -7,6 +7,7 @@
 
 #include "batch/frame.hpp"
 #include "core/blocks.hpp"
+#include "core/parallel_sum.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
 
@@ -135,10 +136,11 @@ Model fastica(const Recording& X, const FastIcaOptions& options) {
 
   WeightedMoments weighted(white.mean, white.whitener);
   Sample sample(X.channels(), white.samples, room);
-  X.pass([&](const Frames<double>& block) {
-    weighted.add(block);
-    sample.add(block);
-  });
+  parallel_sum(X, {}, 0, 0, weighted,
+               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
+                 sum.add(chunk);
+                 sample.add(chunk, before);
+               });
   const Matrix<double> U = symmetric_eigen(weighted.covariance()).vectors;
   const Matrix<double> H = white.whitener * (sample.matrix().colwise() - white.mean);
 

@@ -73,13 +73,23 @@ void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
 }  // namespace
 
 Sample::Sample(Index rows, std::int64_t frames, std::int64_t enough)
-    : stride_(std::max<Index>(1, (frames + enough - 1) / enough)),
+    : stride_(std::max<std::int64_t>(1, (frames + enough - 1) / enough)),
       kept_(rows, (frames + stride_ - 1) / stride_) {}
 
-void Sample::add(const Frames<double>& block) {
-  for (; skip_ < block.cols() && count_ < kept_.cols(); skip_ += stride_)
-    kept_.col(count_++) = block.col(skip_);
-  skip_ -= block.cols();
+void Sample::add(const Frames<double>& chunk, std::int64_t before) {
+  const std::int64_t first = (before + stride_ - 1) / stride_;  // of those kept
+  for (std::int64_t k = first; k * stride_ < before + chunk.cols(); ++k)
+    kept_.col(k) = chunk.col(k * stride_ - before);
+}
+
+Matrix<double> sample_of(const Recording& X, std::int64_t frames) {
+  Sample sample(X.channels(), frames);
+  std::int64_t before = 0;
+  X.pass([&](const Frames<double>& chunk) {
+    sample.add(chunk, before);
+    before += chunk.cols();
+  });
+  return sample.matrix();
 }
 
 Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress) {
@@ -112,22 +122,18 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
   Powers powers{Vector<double>::Zero(model.components()), Vector<double>::Zero(model.components())};
-  const auto add = [&](Powers& sum, const Frames<double>& chunk, std::int64_t) {
-    Matrix<double> y;
-    for_each_centred_block<double>(chunk, model.mean, [&](Matrix<double>& block, Index) {
-      multiply(block, model.unmixing, y);
-      y = y.array().square();
-      sum.second += y.colwise().sum();
-      sum.fourth += y.colwise().squaredNorm();
-    });
-  };
   Sample sample(model.channels(), model.samples);
-  ParallelSum sum(powers, add, X.frames());
-  pass(X, progress, 2. / 3, 1, [&](const Frames<double>& block) {
-    sample.add(block);
-    sum.add(block);
-  });
-  sum.finish();
+  parallel_sum(X, progress, 2. / 3, 1, powers,
+               [&](Powers& sum, const Frames<double>& chunk, std::int64_t before) {
+                 sample.add(chunk, before);
+                 Matrix<double> y;
+                 for_each_centred_block<double>(chunk, model.mean, [&](Matrix<double>& block, Index) {
+                   multiply(block, model.unmixing, y);
+                   y = y.array().square();
+                   sum.second += y.colwise().sum();
+                   sum.fourth += y.colwise().squaredNorm();
+                 });
+               });
   model.kurtosis =
       powers.fourth.array() * static_cast<double>(model.samples) / powers.second.array().square();
   put_in_order(model, white.dewhitener.rowwise().norm());

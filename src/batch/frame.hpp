@@ -24,14 +24,16 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
 class Sample {
  public:
   Sample(Index rows, std::int64_t frames, std::int64_t enough = 1 << 16);
-  void add(const Frames<double>& block);
-  Matrix<double> matrix() const { return kept_.leftCols(count_); }
+  /// A chunk with so many frames before it; in any order, from any thread.
+  void add(const Frames<double>& chunk, std::int64_t before);
+  const Matrix<double>& matrix() const { return kept_; }
 
  private:
-  Index stride_;
-  Index skip_ = 0;  // frames until the next that is kept
-  Index count_ = 0;
+  std::int64_t stride_;
   Matrix<double> kept_;
 };
+
+/// The same in a pass of its own.
+Matrix<double> sample_of(const Recording& X, std::int64_t frames);
 
 }  // namespace demix

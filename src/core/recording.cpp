@@ -1,42 +1,47 @@
 #include "demix/recording.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace demix {
 namespace {
 
-constexpr Index block = 1 << 12;
+template <typename T>
+class MatrixReading final : public Recording::Reading {
+ public:
+  explicit MatrixReading(const Frames<T>& X) : X_(X) {}
+  Index next(Eigen::Ref<Matrix<double>> out) override {
+    const Index frames = std::min(out.cols(), X_.cols() - at_);
+    out.leftCols(frames) = X_.middleCols(at_, frames).template cast<double>();
+    at_ += frames;
+    return frames;
+  }
+
+ private:
+  const Frames<T>& X_;
+  Index at_ = 0;
+};
 
 }  // namespace
 
+Index Recording::chunk_frames() const {
+  return std::clamp<Index>((Index{1} << 17) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
+}
+
+void Recording::pass(const Visitor& visit) const {
+  const auto reading = read();
+  Matrix<double> chunk(channels(), chunk_frames());
+  while (const Index frames = reading->next(chunk)) visit(chunk.leftCols(frames));
+}
+
 template <typename T>
-void MatrixRecording<T>::pass(const Visitor& visit) const {
-  for (Index start = 0; start < X_.cols(); start += block) {
-    const auto part = X_.middleCols(start, std::min(block, X_.cols() - start));
-    if constexpr (std::is_same_v<T, double>) {
-      visit(part);
-    } else {
-      visit(part.template cast<double>());
-    }
-  }
+std::unique_ptr<Recording::Reading> MatrixRecording<T>::read() const {
+  return std::make_unique<MatrixReading<T>>(X_);
 }
 template class MatrixRecording<float>;
 template class MatrixRecording<double>;
 
-void pass(const Recording& recording, const ProgressCallback& progress, double from, double to,
-          const Recording::Visitor& visit) {
-  const auto all = static_cast<double>(recording.frames());
-  double done = 0;
-  recording.pass([&](const Frames<double>& part) {
-    visit(part);
-    done += static_cast<double>(part.cols());
-    if (progress && all > 0) progress(from + (to - from) * std::min(1.0, done / all));
-  });
-}
-
 Matrix<double> gather(const Recording& recording) {
-  Matrix<double> all(recording.channels(), 0);
+  Matrix<double> all(recording.channels(), recording.frames());
   Index frames = 0;
   recording.pass([&](const Frames<double>& part) {
     if (frames + part.cols() > all.cols()) {

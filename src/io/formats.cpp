@@ -48,15 +48,6 @@ const Format* find_format(const fs::path& path) {
   return nullptr;
 }
 
-std::string size_text(const Facts& facts, Index frames) {
-  std::string text = std::to_string(frames) + " frames";
-  if (facts.width > 0) {
-    text = std::to_string(facts.width) + " x " + std::to_string(facts.height) + " pixels";
-  }
-  if (facts.rate > 0) text += " at " + std::to_string(std::lround(facts.rate)) + " per second";
-  return text;
-}
-
 }  // namespace
 
 std::span<const Format> formats() { return table(); }
@@ -168,65 +159,75 @@ double FileRecording::resolution() const {
   return coarsest;
 }
 
-void FileRecording::pass(const Visitor& visit) const {
-  constexpr Index kept_values = Index{1} << 24;  // 128 MiB
-  if (is_kept_) return MatrixRecording<double>(kept_).pass(visit);
-  if (is_large_) return read_through(visit);
-  // The first time: kept unless it turns out to be large.
-  Index frames = 0;
-  kept_.resize(channels(), 0);
-  read_through([&](const Frames<double>& part) {
-    if (!is_large_ && (frames + part.cols()) * channels() > kept_values) {
-      is_large_ = true;
-      kept_.resize(0, 0);
+class FileRecording::FileReading final : public Recording::Reading {
+ public:
+  explicit FileReading(const FileRecording& files) : files_(files) {}
+  Index next(Eigen::Ref<Matrix<double>> out) override {
+    Index frames = 0;
+    if (files_.is_kept_) {
+      frames = std::min(out.cols(), files_.kept_.cols() - at_);
+      out.leftCols(frames) = files_.kept_.middleCols(at_, frames);
+    } else {
+      frames = files_.next(out, at_);
     }
-    if (!is_large_) {
-      if (frames + part.cols() > kept_.cols()) {
-        kept_.conservativeResize(Eigen::NoChange, std::max(2 * kept_.cols(), frames + part.cols()));
-      }
-      kept_.middleCols(frames, part.cols()) = part;
-    }
-    frames += part.cols();
-    visit(part);
-  });
-  if (is_large_) return;
-  kept_.conservativeResize(Eigen::NoChange, frames);
-  is_kept_ = true;
+    at_ += frames;
+    return frames;
+  }
+
+ private:
+  const FileRecording& files_;
+  Index at_ = 0;
+};
+
+std::unique_ptr<Recording::Reading> FileRecording::read() const {
+  if (!is_kept_) {
+    for (const auto& reader : readers_) reader->rewind();
+    kept_.resize(channels(), 0);
+  }
+  return std::make_unique<FileReading>(*this);
 }
 
-void FileRecording::read_through(const Visitor& visit) const {
-  // A multiple of what sums are made of, so that they do not depend on where blocks end.
-  const Index block = std::clamp<Index>((1 << 17) / channels() / 512, 1, 32) * 512;
-  for (const auto& reader : readers_) reader->rewind();
-  Index frames = 0;
+// Of all files, so many frames after the first.
+Index FileRecording::next(Eigen::Ref<Matrix<double>> out, Index before) const {
+  Index first = 0;
   if (readers_.size() == 1) {
-    Matrix<double> part(channels(), block);
-    while (const Index got = readers_[0]->read(part)) visit(part.leftCols(got));
-    return;
-  }
-  Matrix<double> all(channels(), block);
-  std::vector<Matrix<double>> parts;
-  for (const auto& reader : readers_) parts.emplace_back(reader->facts().channels, block);
-  for (;;) {
-    Index first = 0;
+    first = readers_[0]->read(out);
+  } else {
     Index row = 0;
+    Matrix<double> part;
     for (std::size_t k = 0; k < readers_.size(); ++k) {
-      const Index got = readers_[k]->read(parts[k]);
+      part.resize(readers_[k]->facts().channels, out.cols());
+      const Index got = readers_[k]->read(part);
       if (k == 0) first = got;
       if (got != first) {
-        throw Error(
-            paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
-            paths_[0].string() + ", which has " +
-            (got < first ? "more than " + size_text({}, frames + got) : size_text({}, frames + first)) +
-            "; files given together must agree");
+        throw Error(paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
+                    paths_[0].string() + ", which has " + (got < first ? "more than " : "") +
+                    std::to_string(before + std::min(got, first)) +
+                    " frames; files given together must agree");
       }
-      all.middleRows(row, parts[k].rows()).leftCols(got) = parts[k].leftCols(got);
-      row += parts[k].rows();
+      out.middleRows(row, part.rows()).leftCols(got) = part.leftCols(got);
+      row += part.rows();
     }
-    if (first == 0) return;
-    frames += first;
-    visit(all.leftCols(first));
   }
+  keep(out.leftCols(first), before);
+  return first;
+}
+
+// Unless it turns out to be large.
+void FileRecording::keep(const Frames<double>& part, Index before) const {
+  constexpr Index most = Index{1} << 24;  // values: 128 MiB
+  if (is_large_) return;
+  if (part.cols() == 0) {
+    kept_.conservativeResize(Eigen::NoChange, before);
+    is_kept_ = true;
+    return;
+  }
+  is_large_ = (before + part.cols()) * channels() > most;
+  if (is_large_) return kept_.resize(0, 0);
+  if (before + part.cols() > kept_.cols()) {
+    kept_.conservativeResize(Eigen::NoChange, std::max(2 * kept_.cols(), before + part.cols()));
+  }
+  kept_.middleCols(before, part.cols()) = part;
 }
 
 Signals read_signals(const fs::path& path) {

@@ -15,10 +15,8 @@ namespace {
 
 // The largest crosstalk to expect between any two components that FOBI found.
 double expected_crosstalk(const Recording& X, const Model& model) {
-  Sample sample(model.channels(), model.samples);
-  X.pass([&](const Frames<double>& block) { sample.add(block); });
   const Matrix<double> crosstalk =
-      fobi_crosstalk(model.apply(sample.matrix()), Weight::square, model.samples);
+      fobi_crosstalk(model.apply(sample_of(X, model.samples)), Weight::square, model.samples);
   double worst = 0;
   for (Index i = 0; i < crosstalk.rows(); ++i) {
     for (Index j = 0; j < crosstalk.cols(); ++j) worst = std::max(worst, i == j ? 0 : crosstalk(i, j));

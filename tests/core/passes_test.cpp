@@ -42,41 +42,26 @@ TEST(FrameKernels, TurnIsATransposition) {
   }
 }
 
-// A recording that comes in pieces of odd sizes.
-class Pieces final : public Recording {
- public:
-  Pieces(const Matrix<double>& X, Index piece) : X_(X), piece_(piece) {}
-  Index channels() const override { return X_.rows(); }
-  Index frames() const override { return X_.cols(); }
-  void pass(const Visitor& visit) const override {
-    for (Index t = 0; t < X_.cols(); t += piece_) visit(X_.middleCols(t, std::min(piece_, X_.cols() - t)));
-  }
+const auto add_moments = [](Moments& sum, const Frames<double>& chunk, std::int64_t) { sum.add(chunk); };
 
- private:
-  const Matrix<double>& X_;
-  Index piece_;
-};
-
-TEST(ParallelSum, DoesNotDependOnThePiecesOrTheThreads) {
+TEST(ParallelSum, DoesNotDependOnTheThreads) {
   Random random(3);
   const Matrix<double> X = random.normal(5, 100000).array() + 3;
-  const auto add = [](Moments& sum, const Frames<double>& chunk, std::int64_t) { sum.add(chunk); };
-  Matrix<double> first;
-  for (const Index piece : {100000, 4096, 777, 20}) {
-    Moments moments(5);
-    parallel_sum(Pieces(X, piece), {}, 0, 1, moments, add);
-    EXPECT_EQ(moments.count(), 100000);
-    if (first.size() == 0) first = moments.covariance();
-    EXPECT_EQ(moments.covariance(), first);
-  }
-  Moments alone(5);  // frames not told to be few or many: without other threads
-  ParallelSum sum(alone, add, 1);
-  Pieces(X, 777).pass([&](const Frames<double>& block) { sum.add(block); });
-  sum.finish();
-  EXPECT_EQ(alone.covariance(), first);
+  const Frames<double> frames(X);
+  Moments moments(5);
+  parallel_sum(MatrixRecording<double>(frames), {}, 0, 1, moments, add_moments);
+  EXPECT_EQ(moments.count(), 100000);
+  Moments alone(5);
+  MatrixRecording<double>(frames).pass([&](const Frames<double>& chunk) {
+    Moments one(5);
+    one.add(chunk);
+    alone.merge(one);
+  });
+  EXPECT_EQ(moments.covariance(), alone.covariance());
+  EXPECT_EQ(moments.mean(), alone.mean());
   Moments direct(5);
   direct.add(X);
-  EXPECT_TRUE(direct.covariance().isApprox(first, 1e-12));
+  EXPECT_TRUE(direct.covariance().isApprox(moments.covariance(), 1e-12));
 }
 
 struct Count {
@@ -85,19 +70,20 @@ struct Count {
 };
 
 TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
-  const Matrix<double> X = Matrix<double>::Zero(1, 100000);
+  const Matrix<double> X = Matrix<double>::Zero(1, 400000);
+  const Frames<double> frames(X);
   const auto add = [](Count& sum, const Frames<double>& chunk, std::int64_t before) {
-    if (before >= 20000) throw std::runtime_error(std::to_string(before));
+    if (before >= 100000) throw std::runtime_error(std::to_string(before));
     sum.frames += chunk.cols();
   };
   for (int k = 0; k < 20; ++k) {
     Count total;
     try {
-      parallel_sum(Pieces(X, 1000), {}, 0, 1, total, add);
+      parallel_sum(MatrixRecording<double>(frames), {}, 0, 1, total, add);
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& e) {
-      EXPECT_STREQ(e.what(), "20480");
-      EXPECT_EQ(total.frames, 20480);
+      EXPECT_STREQ(e.what(), "114688");
+      EXPECT_EQ(total.frames, 114688);
     }
   }
 }
@@ -105,10 +91,11 @@ TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
 TEST(Recording, IsGatheredWhole) {
   Random random(4);
   const Matrix<double> X = random.normal(3, 10000);
-  EXPECT_EQ(gather(Pieces(X, 37)), X);
+  const Frames<double> frames(X);
+  EXPECT_EQ(gather(MatrixRecording<double>(frames)), X);
   const Matrix<float> F = X.cast<float>();
-  const Frames<float> frames(F);
-  EXPECT_EQ(gather(MatrixRecording<float>(frames)), F.cast<double>());
+  const Frames<float> floats(F);
+  EXPECT_EQ(gather(MatrixRecording<float>(floats)), F.cast<double>());
 }
 
 }  // namespace
