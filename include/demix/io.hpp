@@ -25,12 +25,9 @@ Signals read_signals(const std::filesystem::path& path);
 void write_signals(const std::filesystem::path& path, const Signals& signals);
 bool is_supported(const std::filesystem::path& path);
 
-/// Parsers and printers behind them, on memory. `name` is only for messages.
-Signals parse_npy(std::string_view bytes, const std::string& name);
-Signals parse_text(std::string_view text, const std::string& name);
+/// Whole files in memory.
 std::string to_npy(const Matrix<double>& data);  ///< channels x samples -> (samples, channels), '<f8'
 std::string to_wav16(const Frames<double>& samples, double rate);  ///< channels x samples, full scale is 1
-std::string to_text(const Signals& signals, char delimiter);  ///< shortest decimals that read back the same
 
 Model load_model(const std::filesystem::path& path);
 void save_model(const std::filesystem::path& path, const Model& model);

@@ -4,7 +4,9 @@
 #include "demix/frame_io.hpp"
 #include "io/text_line.hpp"
 
-/// The part of FrameReader that reads text, by the rules of parse_text().
+/// The part of FrameReader that reads text: one frame per line, separated by comma, semicolon, tab or blanks
+/// (whichever the first line has), with or without a line of names on top. Empty lines and lines that begin
+/// with # are skipped.
 namespace demix::io {
 
 void FrameReader::read_first_line() {

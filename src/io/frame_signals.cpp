@@ -30,11 +30,14 @@ class FrameSignals : public SignalReader {
       throw Error(file_.string() + ": ends " + std::to_string(reader_->missing()) +
                   " bytes before its header says; it is cut off");
     }
+    if (frames == 0 && !seen_) throw Error(file_.string() + ": there are no numbers in it");
+    seen_ = true;
     return frames;
   }
 
   void rewind() override {
     reader_.emplace(file_.string(), asked_);
+    seen_ = false;
     facts_.channels = reader_->layout().channels;
     facts_.rate = reader_->layout().rate;
     facts_.names = reader_->layout().names;
@@ -44,6 +47,7 @@ class FrameSignals : public SignalReader {
   Path file_;
   FrameLayout asked_;
   std::optional<FrameReader> reader_;
+  bool seen_ = false;  // a frame
   Facts facts_;
 };
 

@@ -177,25 +177,6 @@ std::string npy_header(std::uint64_t frames, Index channels) {
   return bytes + header;
 }
 
-Signals parse_npy(std::string_view bytes, const std::string& name) {
-  const Header h = parse_header(bytes, name);
-  const Extent e = extent_of(h, name);
-  require_size(h, e, bytes.size(), name);
-  const auto channels = static_cast<Index>(e.channels);
-  const auto samples = static_cast<Index>(e.samples);
-  Signals out;
-  out.data.resize(channels, samples);
-  const char* numbers = bytes.data() + h.data_offset;
-  if (h.fortran_order) {
-    Matrix<double> columns(samples, channels);
-    type_of(h).decode(numbers, columns.size(), columns.data());
-    out.data = columns.transpose();
-  } else {
-    type_of(h).decode(numbers, out.data.size(), out.data.data());
-  }
-  return out;
-}
-
 NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, const std::string& name) {
   const Header h = parse_header(start, name);
   const Extent e = extent_of(h, name);

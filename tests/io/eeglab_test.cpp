@@ -1,4 +1,4 @@
-#include "io/array_files.hpp"
+#include "io/file_support.hpp"
 
 namespace demix::io {
 namespace {

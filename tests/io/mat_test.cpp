@@ -1,5 +1,5 @@
-#include "io/array_files.hpp"
 #include "io/bytes.hpp"
+#include "io/file_support.hpp"
 #include "io/mat_writing.hpp"
 
 namespace demix::io {

@@ -1,8 +1,6 @@
 #include <cstring>
 
-#include "demix/io.hpp"
-#include "demix/random.hpp"
-#include "support.hpp"
+#include "io/file_support.hpp"
 
 namespace demix::io {
 namespace {
@@ -26,7 +24,7 @@ void expect_reads(const char* descr) {
   const std::string data = raw<T>({1, 2, 3, 4, 5, 6});
   const std::string head =
       std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (3, 2), }\n";
-  const Signals s = parse_npy(npy(head, data), "x.npy");
+  const Signals s = read_as("x.npy", npy(head, data));
   ASSERT_EQ(s.data.rows(), 2);
   ASSERT_EQ(s.data.cols(), 3);
   EXPECT_EQ(s.data(0, 1), 3);
@@ -48,27 +46,27 @@ TEST(Npy, ReadsEveryNumericType) {
 
 TEST(Npy, ReadsFortranOrderBigEndianAndVersionThree) {
   const std::string f = "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }\n";
-  const Signals s = parse_npy(npy(f, raw<double>({1, 2, 3, 4, 5, 6}), 3), "x");
+  const Signals s = read_as("x.npy", npy(f, raw<double>({1, 2, 3, 4, 5, 6}), 3));
   EXPECT_EQ(s.data(0, 2), 3);
   EXPECT_EQ(s.data(1, 0), 4);
   const std::string b = "{'descr': '>i2', 'fortran_order': False, 'shape': (1, 2)}\n";
-  EXPECT_EQ(parse_npy(npy(b, std::string("\x01\x02\xff\xfe", 4)), "x").data(0, 0), 258);
-  EXPECT_EQ(parse_npy(npy(b, std::string("\x01\x02\xff\xfe", 4)), "x").data(1, 0), -2);
+  EXPECT_EQ(read_as("x.npy", npy(b, std::string("\x01\x02\xff\xfe", 4))).data(0, 0), 258);
+  EXPECT_EQ(read_as("x.npy", npy(b, std::string("\x01\x02\xff\xfe", 4))).data(1, 0), -2);
   const std::string v = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }\n";
-  EXPECT_EQ(parse_npy(npy(v, raw<double>({1, 2, 3, 4})), "x").data.rows(), 1);
+  EXPECT_EQ(read_as("x.npy", npy(v, raw<double>({1, 2, 3, 4}))).data.rows(), 1);
 }
 
 TEST(Npy, RoundTrip) {
   const Matrix<double> X = Random(1).normal(3, 257);
   const std::string bytes = to_npy(X);
-  EXPECT_EQ(parse_npy(bytes, "x").data, X);
+  EXPECT_EQ(read_as("x.npy", bytes).data, X);
   const std::size_t header = bytes.size() - 3 * 257 * 8;
   EXPECT_EQ(header % 64, 0U);  // NumPy maps such files
 }
 
 void expect_refused(const std::string& bytes, const std::string& part) {
   try {
-    parse_npy(bytes, "f.npy");
+    read_as("f.npy", bytes);
     FAIL() << "accepted; expected: " << part;
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
@@ -102,13 +100,13 @@ TEST(Npy, DamagedBytesNeverCrash) {
   const std::string good = to_npy(Random(1).normal(2, 5));
   Random random(2);
   for (std::size_t cut = 0; cut < good.size(); ++cut)
-    EXPECT_THROW(parse_npy(good.substr(0, cut), "x"), Error);
+    EXPECT_THROW(read_as("x.npy", good.substr(0, cut)), Error);
   for (int k = 0; k < 20000; ++k) {
     std::string bad = good;
     for (int hits = 0; hits < 3; ++hits)
       bad[static_cast<std::size_t>(random.below(100))] = static_cast<char>(random.bits());
     try {
-      parse_npy(bad, "x");
+      read_as("x.npy", bad);
     } catch (const Error&) {
     }
   }

@@ -1,6 +1,6 @@
-#include "io/array_files.hpp"
 #include "io/bytes.hpp"
 #include "io/deflate.hpp"
+#include "io/file_support.hpp"
 #include "io/zip.hpp"
 
 namespace demix::io {

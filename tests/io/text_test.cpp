@@ -1,6 +1,5 @@
-#include "demix/io.hpp"
-#include "demix/random.hpp"
-#include "support.hpp"
+#include "io/file_support.hpp"
+#include "io/text_line.hpp"
 
 namespace demix::io {
 namespace {
@@ -10,7 +9,7 @@ TEST(Text, ReadsTheUsualKinds) {
                            "  1   2\n3 4 \n\n5\t6\n", "# made by hand\n1 2\n3 4\n5 6\n",
                            "\xef\xbb\xbf"
                            "1,2\n3,4\n+5,6e0\n"}) {
-    const Signals s = parse_text(text, "x.csv");
+    const Signals s = read_as("x.csv", text);
     ASSERT_EQ(s.data.rows(), 2) << text;
     ASSERT_EQ(s.data.cols(), 3) << text;
     EXPECT_EQ(s.data(1, 2), 6) << text;
@@ -19,7 +18,7 @@ TEST(Text, ReadsTheUsualKinds) {
 }
 
 TEST(Text, ReadsNamesOnTop) {
-  const Signals s = parse_text("Fp1, \"C 3\" ,O2\n1,2,3\n", "x.csv");
+  const Signals s = read_as("x.csv", "Fp1, \"C 3\" ,O2\n1,2,3\n");
   EXPECT_EQ(s.names, (std::vector<std::string>{"Fp1", "C 3", "O2"}));
   EXPECT_EQ(s.data(2, 0), 3);
 }
@@ -28,8 +27,9 @@ TEST(Text, RoundTripIsExact) {
   Signals s;
   s.data = Random(1).normal(3, 100) * 1e-7;
   s.names = {"a", "b", "c"};
-  for (const char delimiter : {',', '\t'}) {
-    const Signals back = parse_text(to_text(s, delimiter), "x");
+  for (const char* name : {"x.csv", "x.tsv", "x.txt"}) {
+    write_signals(test_file(name), s);
+    const Signals back = read_signals(test_file(name));
     EXPECT_EQ(back.data, s.data);
     EXPECT_EQ(back.names, s.names);
   }
@@ -37,9 +37,10 @@ TEST(Text, RoundTripIsExact) {
 
 TEST(Text, NamesReadBackAsNames) {
   const auto back = [](const std::vector<std::string>& names, char delimiter) {
-    const Signals s{Matrix<double>::Ones(static_cast<Index>(names.size()), 2), 0, names};
-    const Signals read = parse_text(to_text(s, delimiter), "x");
-    EXPECT_EQ(read.data, s.data) << delimiter;
+    std::string row = "1";
+    for (std::size_t k = 1; k < names.size(); ++k) row.append(1, delimiter).append("1");
+    const Signals read = read_as("x.txt", names_line(names, delimiter) + row + "\n" + row + "\n");
+    EXPECT_EQ(read.data, Matrix<double>::Ones(static_cast<Index>(names.size()), 2)) << delimiter;
     return read.names;
   };
   const std::vector<std::string> hard = {"#1", "2", "+nan", "", " a ", "'b'", "C 3", "plain", "1e999"};
@@ -61,7 +62,7 @@ TEST(Text, NamesReadBackAsNames) {
 TEST(Text, BadFilesAreRefusedWithThePlace) {
   const auto message = [](const char* text) -> std::string {
     try {
-      parse_text(text, "f.csv");
+      read_as("f.csv", text);
     } catch (const Error& e) {
       return e.what();
     }
@@ -86,7 +87,7 @@ TEST(Text, AnyBytesGiveAnAnswerOrAnError) {
       text += alphabet[static_cast<std::size_t>(random.below(static_cast<Index>(alphabet.size())))];
     }
     try {
-      const Signals s = parse_text(text, "x");
+      const Signals s = read_as("x.csv", text);
       EXPECT_GT(s.data.size(), 0);
     } catch (const Error&) {
     }

@@ -6,7 +6,7 @@
 #include "demix/signal_files.hpp"
 #include "support.hpp"
 
-/// What the tests of array files share: files in a folder of the test's own, whole and damaged.
+/// What the tests of files share: files in a folder of the test's own, whole and damaged.
 namespace demix::io {
 
 inline std::filesystem::path test_file(const std::string& name) {
@@ -18,6 +18,19 @@ inline std::filesystem::path test_file(const std::string& name) {
 
 inline void put(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// What bytes are as a file of that name. In messages it is called just so.
+inline Signals read_as(const std::string& name, const std::string& bytes) {
+  const std::filesystem::path path = test_file(name);
+  put(path, bytes);
+  try {
+    return read_signals(path);
+  } catch (const Error& e) {
+    std::string text = e.what();
+    const std::size_t at = text.find(path.string());
+    throw Error(at == std::string::npos ? text : text.replace(at, path.string().size(), name));
+  }
 }
 
 /// All frames, in blocks of odd size.
