@@ -50,7 +50,7 @@ void run(const Options& o) {
   }
   const bool cleans = !o.remove.empty() || !o.keep.empty();
   const std::vector<Index> without = cleans ? removed(o, model) : std::vector<Index>{};
-  const Mapped out(input, cleans ? model.channels() : model.components(), [&](const Frames<double>& X) {
+  const MappedRecording out(input, cleans ? model.channels() : model.components(), [&](const Frames<double>& X) {
     return cleans ? model.remove(X, without) : model.apply(X);
   });
   const io::Kind kind = io::format_of(o.output).kind;

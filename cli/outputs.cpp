@@ -7,31 +7,6 @@
 namespace demix::cli {
 namespace fs = std::filesystem;
 
-namespace {
-
-class MappedReading final : public Recording::Reading {
- public:
-  MappedReading(const Recording& from, const Mapped::Map& map)
-      : from_(from.read()), map_(map), frames_(from.channels(), 0) {}
-  Index next(Eigen::Ref<Matrix<double>> out) override {
-    if (frames_.cols() != out.cols()) frames_.resize(frames_.rows(), out.cols());
-    const Index got = from_->next(frames_);
-    out.leftCols(got) = map_(frames_.leftCols(got));
-    return got;
-  }
-
- private:
-  std::unique_ptr<Reading> from_;
-  const Mapped::Map& map_;
-  Matrix<double> frames_;
-};
-
-}  // namespace
-
-std::unique_ptr<Recording::Reading> Mapped::read() const {
-  return std::make_unique<MappedReading>(from_, map_);
-}
-
 bool is_scaled(io::Kind kind) { return kind == io::Kind::sound || kind == io::Kind::picture; }
 
 std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Range>& ranges) {
@@ -44,8 +19,6 @@ std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Ran
     } else if (kind == io::Kind::picture) {
       const double gain = r.most > r.least ? 1 / (r.most - r.least) : 0;
       out.push_back({gain, gain > 0 ? -gain * r.least : 0.5});
-    } else {
-      out.push_back({});
     }
   }
   return out;
@@ -112,14 +85,15 @@ void write_recording(io::NewFiles& files, const std::vector<fs::path>& paths, co
       writers.push_back(io::create_signals(files, paths[k], one, {ranges[k]}));
     }
   }
-  Matrix<double> scaled;
-  recording.pass([&](const Frames<double>& block) {
-    scaled = block;
-    if (!scaling.empty()) scaled = (gain.asDiagonal() * scaled).colwise() + offset;
-    if (writers.size() == 1) return writers[0]->write(scaled);
+  const auto write = [&](const Frames<double>& block) {
+    if (writers.size() == 1) return writers[0]->write(block);
     for (std::size_t k = 0; k < writers.size(); ++k) {
-      writers[k]->write(Matrix<double>(scaled.row(static_cast<Index>(k))));
+      writers[k]->write(Matrix<double>(block.row(static_cast<Index>(k))));
     }
+  };
+  recording.pass([&](const Frames<double>& block) {
+    if (scaling.empty()) return write(block);
+    write((gain.asDiagonal() * block).colwise() + offset);
   });
   for (const auto& writer : writers) writer->finish();
 }

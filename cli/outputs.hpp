@@ -10,28 +10,12 @@
 /// What comes out of a recording, on its way to files.
 namespace demix::cli {
 
-/// A recording with something done to every frame of it.
-class Mapped final : public Recording {
- public:
-  using Map = std::function<Matrix<double>(const Frames<double>&)>;
-  Mapped(const Recording& from, Index channels, Map map)
-      : from_(from), channels_(channels), map_(std::move(map)) {}
-  Index channels() const override { return channels_; }
-  Index frames() const override { return from_.frames(); }
-  std::unique_ptr<Reading> read() const override;
-
- private:
-  const Recording& from_;
-  Index channels_;
-  Map map_;
-};
-
 /// How a channel was scaled for a kind of file: written = gain * value + offset.
 struct Scaling {
   double gain = 1, offset = 0;
 };
 /// Sources have no scale of their own: in sound each is made as loud as it can be, a picture goes from black
-/// to white. Elsewhere they stay as they are.
+/// to white. Elsewhere they stay as they are: none.
 std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Range>& ranges);
 bool is_scaled(io::Kind kind);
 

@@ -154,6 +154,7 @@ class FrameWriter {
   std::string header_;
   Descriptor file_;
   std::int64_t header_at_ = -1;  // where in the file; -1 = it cannot be patched
+  Vector<float> single_;         // a frame
   std::string buffer_;
   std::uint64_t bytes_ = 0;
 };

@@ -35,6 +35,13 @@ struct RightSingular {
 };
 void right_singular(const Matrix<double>& A, RightSingular& out);
 
+/// A = Q R: Q of orthonormal columns, R upper triangular (or trapezoidal).
+struct Qr {
+  Matrix<double> Q;
+  Matrix<double> R;
+};
+Qr qr(const Matrix<double>& A);
+
 /// A with its columns in this order = Q R. The first `rank` columns are independent.
 struct PivotedQr {
   Matrix<double> R;  ///< rank x rank, upper triangular

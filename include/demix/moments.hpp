@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/types.hpp"
 #include "demix/weight.hpp"
 
@@ -63,9 +64,10 @@ class WeightedMoments {
 
   Vector<double> mean_;
   Matrix<double> P_;
+  Qr factors_;  // P = Q R: to multiply by the triangle takes half the time
   Weight weight_;
   std::int64_t count_ = 0;
-  Matrix<double> sum_;  // lower triangle
+  Matrix<double> sum_;  // of w r r^T, r = R (x - mean): its lower triangle
 };
 
 }  // namespace demix

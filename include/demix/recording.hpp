@@ -28,8 +28,8 @@ class Recording {
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
   virtual std::unique_ptr<Reading> read() const = 0;  ///< from the first frame on; one reading at a time
 
-  /// visit(chunk) for every chunk of chunk_frames() frames; the last may be shorter.
-  void pass(const Visitor& visit) const;
+  /// visit(chunk) for all of it, some frames at a time.
+  virtual void pass(const Visitor& visit) const;
 
   /// So many that a chunk stays in cache: the same for every recording of as many channels, so that sums made
   /// chunk by chunk do not depend on where the frames come from.
@@ -51,6 +51,23 @@ class MatrixRecording final : public Recording {
 };
 extern template class MatrixRecording<float>;
 extern template class MatrixRecording<double>;
+
+/// A recording with something done to every frame of it; in a pass, on all cores. `from` must live as long.
+class MappedRecording final : public Recording {
+ public:
+  using Map = std::function<Matrix<double>(const Frames<double>&)>;
+  MappedRecording(const Recording& from, Index channels, Map map)
+      : from_(from), channels_(channels), map_(std::move(map)) {}
+  Index channels() const override { return channels_; }
+  Index frames() const override { return from_.frames(); }
+  std::unique_ptr<Reading> read() const override;
+  void pass(const Visitor& visit) const override;
+
+ private:
+  const Recording& from_;
+  Index channels_;
+  Map map_;
+};
 
 Matrix<double> gather(const Recording& recording);  ///< all of it in memory
 

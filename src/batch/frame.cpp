@@ -38,7 +38,7 @@ struct First {
   Vector<double> largest;  // |x| of each channel
 
   void add(const Frames<double>& chunk, std::int64_t before) {
-    largest = largest.cwiseMax(chunk.cwiseAbs().rowwise().maxCoeff());
+    for (Index t = 0; t < chunk.cols(); ++t) largest = largest.cwiseMax(chunk.col(t).cwiseAbs());
     for (Index i = 0; i < largest.size(); ++i) {  // squares must neither overflow nor, later, vanish
       if (!(largest(i) <= 1e150)) require_finite(chunk, before);
       if (largest(i) > 1e150) throw out_of_scale(i, "large");

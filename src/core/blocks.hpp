@@ -11,16 +11,6 @@ namespace demix {
 
 inline constexpr Index block_frames = 512;
 
-/// f(block) with each block of X as doubles.
-template <typename T, typename F>
-void for_each_block(const Frames<T>& X, F&& f) {
-  Matrix<double> block;
-  for (Index start = 0; start < X.cols(); start += block_frames) {
-    block = X.middleCols(start, std::min(block_frames, X.cols() - start)).template cast<double>();
-    f(block);
-  }
-}
-
 /// Rows of a block that lies channel after channel: some more than frames, or the channels, 4096 bytes apart,
 /// would all want the same place in the cache.
 inline constexpr Index block_rows = block_frames + 8;

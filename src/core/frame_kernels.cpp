@@ -37,14 +37,23 @@ DEMIX_INLINE void scatter_tile(const double* a, const double* b, Index frames, d
   }
 }
 
-// y_r(t) = sum_c p_rc x_c(t) for R rows of P and two lanes of frames.
+// y_r(t) = sum_c p_rc x_c(t) for R rows of P and two lanes of frames. Columns that begin with zeros, as those
+// of a triangular P, are passed over.
 template <int R>
 DEMIX_INLINE void product_tile(const double* x, const double* p, Index channels, Index frames, Index rows,
                                double* y) {
+  const auto is_zero = [&](Index c) {
+    for (int r = 0; r < R; ++r) {
+      if (p[c * rows + r] != 0) return false;
+    }
+    return true;
+  };
+  Index first = 0;
+  while (first < channels && is_zero(first)) ++first;
   for (Index t = 0; t < frames; t += 2 * width) {
     Lane low[R] = {};
     Lane high[R] = {};
-    for (Index c = 0; c < channels; ++c) {
+    for (Index c = first; c < channels; ++c) {
       const Lane x0 = load(x + c * frames + t);
       const Lane x1 = load(x + c * frames + t + width);
 #pragma GCC unroll 4

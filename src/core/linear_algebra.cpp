@@ -98,6 +98,15 @@ void right_singular(const Matrix<double>& A, RightSingular& out) {
   A.rows() <= small ? right_singular_into<Small>(A, out) : right_singular_into<Matrix<double>>(A, out);
 }
 
+Qr qr(const Matrix<double>& A) {
+  const Eigen::HouseholderQR<Matrix<double>> factored(A);
+  const Index rank = std::min(A.rows(), A.cols());
+  Qr out;
+  out.Q = factored.householderQ() * Matrix<double>::Identity(A.rows(), rank);
+  out.R = factored.matrixQR().topRows(rank).triangularView<Eigen::Upper>();
+  return out;
+}
+
 PivotedQr pivoted_qr(const Matrix<double>& A) {
   const Eigen::ColPivHouseholderQR<Matrix<double>> qr(A);
   PivotedQr out;

@@ -17,33 +17,36 @@ void require_rows(Index got, Index expected, const char* what) {
   }
 }
 
-// Y = f(X) block by block in double, so that float data keeps its digits next to a large mean.
-template <typename T, typename F>
-Matrix<T> map_blocks(const Frames<T>& X, Index rows, F&& f) {
-  Matrix<T> Y(rows, X.cols());
+// Y = A (X - from) + to, in double, so that float data keeps its digits next to a large mean.
+template <typename T>
+Matrix<T> affine(const Matrix<double>& A, const Frames<T>& X, const Vector<double>& from,
+                 const Vector<double>& to) {
+  Matrix<double> Y(A.rows(), X.cols());
+  Matrix<double> y;
   Index start = 0;
-  for_each_block<T>(X, [&](Matrix<double>& block) {
-    Y.middleCols(start, block.cols()) = f(block).template cast<T>();
-    start += block.cols();
+  for_each_centred_block<T>(X, from, [&](Matrix<double>& block, Index frames) {
+    multiply(block, A, y);
+    if (!to.isZero(0)) y.rowwise() += to.transpose();
+    turn(y.data(), y.rows(), A.rows(), Vector<double>::Zero(frames), Y.col(start).data(), Y.rows());
+    start += frames;
   });
-  return Y;
+  if constexpr (std::is_same_v<T, double>) {
+    return Y;
+  } else {
+    return Y.template cast<T>();
+  }
 }
 
 template <typename T>
 Matrix<T> apply_model(const Model& m, const Frames<T>& X) {
   require_rows(X.rows(), m.channels(), "X");
-  return map_blocks<T>(X, m.components(), [&](Matrix<double>& x) -> Matrix<double> {
-    x.colwise() -= m.mean;
-    return m.unmixing * x;
-  });
+  return affine<T>(m.unmixing, X, m.mean, Vector<double>::Zero(m.components()));
 }
 
 template <typename T>
 Matrix<T> invert_model(const Model& m, const Frames<T>& Y) {
   require_rows(Y.rows(), m.components(), "Y");
-  return map_blocks<T>(Y, m.channels(), [&](Matrix<double>& y) -> Matrix<double> {
-    return (m.mixing * y).colwise() + m.mean;
-  });
+  return affine<T>(m.mixing, Y, Vector<double>::Zero(m.components()), m.mean);
 }
 
 template <typename T>
@@ -60,10 +63,7 @@ Matrix<T> remove_components(const Model& m, const Frames<T>& X, const std::vecto
   std::sort(once.begin(), once.end());
   once.erase(std::unique(once.begin(), once.end()), once.end());
   for (const Index k : once) keep -= m.mixing.col(k) * m.unmixing.row(k);
-  return map_blocks<T>(X, m.channels(), [&](Matrix<double>& x) -> Matrix<double> {
-    x.colwise() -= m.mean;
-    return (keep * x).colwise() + m.mean;
-  });
+  return affine<T>(keep, X, m.mean, m.mean);
 }
 
 }  // namespace

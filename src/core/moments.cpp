@@ -80,8 +80,9 @@ Matrix<double> Moments::covariance() const {
 WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight)
     : mean_(std::move(mean)),
       P_(std::move(P)),
+      factors_(qr(P_)),
       weight_(weight),
-      sum_(Matrix<double>::Zero(P_.rows(), P_.rows())) {
+      sum_(Matrix<double>::Zero(factors_.R.rows(), factors_.R.rows())) {
   if (P_.cols() != mean_.size()) throw std::invalid_argument("P: one column per channel expected");
 }
 
@@ -91,14 +92,14 @@ void WeightedMoments::add_frames(const Frames<T>& X) {
     throw std::invalid_argument("X: expected " + std::to_string(mean_.size()) + " channels, got " +
                                 std::to_string(X.rows()));
   }
-  Matrix<double> h;
+  Matrix<double> r;  // R (x - mean); h = Q r is as long
   for_each_centred_block<T>(X, mean_, [&](Matrix<double>& block, Index frames) {
-    multiply(block, P_, h);
-    Eigen::ArrayXd root = h.rowwise().squaredNorm();  // z = sqrt(w(||h||^2)) h
+    multiply(block, factors_.R, r);
+    Eigen::ArrayXd root = r.rowwise().squaredNorm();  // z = sqrt(w(||h||^2)) h
     for (double& v : root) v = std::sqrt(weight_value(weight_, v));
     root.tail(root.size() - frames).setZero();
-    h.array().colwise() *= root;
-    add_scatter(h, sum_);
+    r.array().colwise() *= root;
+    add_scatter(r, sum_);
     count_ += frames;
   });
 }
@@ -116,7 +117,9 @@ void WeightedMoments::merge(const WeightedMoments& other) {
 
 Matrix<double> WeightedMoments::covariance() const {
   const double n = std::max<double>(1, static_cast<double>(count_));
-  return Matrix<double>(sum_.selfadjointView<Eigen::Lower>()) / n;
+  const Matrix<double> all = sum_.selfadjointView<Eigen::Lower>();
+  const Matrix<double> C = factors_.Q * (all / n) * factors_.Q.transpose();
+  return (C + C.transpose()) / 2;
 }
 
 }  // namespace demix

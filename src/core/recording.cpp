@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/parallel_sum.hpp"
+
 namespace demix {
 namespace {
 
@@ -24,7 +26,7 @@ class MatrixReading final : public Recording::Reading {
 }  // namespace
 
 Index Recording::chunk_frames() const {
-  return std::clamp<Index>((Index{1} << 17) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
+  return std::clamp<Index>((Index{1} << 15) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
 }
 
 void Recording::pass(const Visitor& visit) const {
@@ -39,6 +41,43 @@ std::unique_ptr<Recording::Reading> MatrixRecording<T>::read() const {
 }
 template class MatrixRecording<float>;
 template class MatrixRecording<double>;
+
+namespace {
+
+struct InOrder {
+  const Recording::Visitor* visit;
+  Matrix<double> frames;
+  void merge(const InOrder& next) const { (*visit)(next.frames); }
+};
+
+class MappedReading final : public Recording::Reading {
+ public:
+  MappedReading(const Recording& from, const MappedRecording::Map& map)
+      : from_(from.read()), map_(map), frames_(from.channels(), 0) {}
+  Index next(Eigen::Ref<Matrix<double>> out) override {
+    if (frames_.cols() != out.cols()) frames_.resize(frames_.rows(), out.cols());
+    const Index got = from_->next(frames_);
+    out.leftCols(got) = map_(frames_.leftCols(got));
+    return got;
+  }
+
+ private:
+  std::unique_ptr<Reading> from_;
+  const MappedRecording::Map& map_;
+  Matrix<double> frames_;
+};
+
+}  // namespace
+
+std::unique_ptr<Recording::Reading> MappedRecording::read() const {
+  return std::make_unique<MappedReading>(from_, map_);
+}
+
+void MappedRecording::pass(const Visitor& visit) const {
+  InOrder in_order{&visit, {}};
+  parallel_sum(from_, {}, 0, 0, in_order,
+               [&](InOrder& mine, const Frames<double>& chunk, std::int64_t) { mine.frames = map_(chunk); });
+}
 
 Matrix<double> gather(const Recording& recording) {
   Matrix<double> all(recording.channels(), recording.frames());

@@ -159,6 +159,8 @@ double FileRecording::resolution() const {
   return coarsest;
 }
 
+constexpr Index kept_values = Index{1} << 24;  // 128 MiB
+
 class FileRecording::FileReading final : public Recording::Reading {
  public:
   explicit FileReading(const FileRecording& files) : files_(files) {}
@@ -181,6 +183,7 @@ class FileRecording::FileReading final : public Recording::Reading {
 
 std::unique_ptr<Recording::Reading> FileRecording::read() const {
   if (!is_kept_) {
+    is_large_ = is_large_ || facts_.frames > kept_values / channels();
     for (const auto& reader : readers_) reader->rewind();
     kept_.resize(channels(), 0);
   }
@@ -215,14 +218,13 @@ Index FileRecording::next(Eigen::Ref<Matrix<double>> out, Index before) const {
 
 // Unless it turns out to be large.
 void FileRecording::keep(const Frames<double>& part, Index before) const {
-  constexpr Index most = Index{1} << 24;  // values: 128 MiB
   if (is_large_) return;
   if (part.cols() == 0) {
     kept_.conservativeResize(Eigen::NoChange, before);
     is_kept_ = true;
     return;
   }
-  is_large_ = (before + part.cols()) * channels() > most;
+  is_large_ = (before + part.cols()) > kept_values / channels();
   if (is_large_) return kept_.resize(0, 0);
   if (before + part.cols() > kept_.cols()) {
     kept_.conservativeResize(Eigen::NoChange, std::max(2 * kept_.cols(), before + part.cols()));

@@ -23,11 +23,7 @@ namespace {
 constexpr std::size_t chunk = 1 << 16;
 constexpr std::array<std::string_view, 4> format_names = {"f32", "f64", "wav", "csv"};
 
-void put_float(char* to, double value) {
-  constexpr double largest = std::numeric_limits<float>::max();
-  const auto number = static_cast<float>(std::clamp(value, -largest, largest));  // NaN stays NaN
-  std::memcpy(to, &number, sizeof number);
-}
+constexpr double largest_single = std::numeric_limits<float>::max();
 
 char separator(const FrameLayout& layout) { return layout.delimiter != 0 ? layout.delimiter : ','; }
 
@@ -132,23 +128,22 @@ void FrameWriter::write(const Frames<double>& Y) {
   }
   for (Index t = 0; t < Y.cols(); ++t) {
     const auto frame = Y.col(t);
-    const std::size_t at = buffer_.size();
-    switch (layout_.format) {
-      case FrameFormat::f32:
-      case FrameFormat::wav:
-        buffer_.resize(at + static_cast<std::size_t>(Y.rows()) * sizeof(float));
-        for (Index i = 0; i < Y.rows(); ++i) put_float(buffer_.data() + at + sizeof(float) * i, frame(i));
-        break;
-      case FrameFormat::f64:
-        buffer_.append(reinterpret_cast<const char*>(frame.data()),
-                       static_cast<std::size_t>(Y.rows()) * sizeof(double));
-        break;
-      case FrameFormat::csv:
-        for (Index i = 0; i < Y.rows(); ++i) {
-          append_number(buffer_, frame(i));
-          buffer_.push_back(i + 1 < Y.rows() ? separator(layout_) : '\n');
-        }
-        break;
+    if (layout_.format == FrameFormat::csv) {
+      for (Index i = 0; i < Y.rows(); ++i) {
+        append_number(buffer_, frame(i));
+        buffer_.push_back(i + 1 < Y.rows() ? separator(layout_) : '\n');
+      }
+    } else if (layout_.format == FrameFormat::f64) {
+      buffer_.append(reinterpret_cast<const char*>(frame.data()),
+                     static_cast<std::size_t>(Y.rows()) * sizeof(double));
+    } else {
+      single_.resize(Y.rows());
+      for (Index i = 0; i < Y.rows(); ++i) {
+        single_(i) =
+            static_cast<float>(std::clamp(frame(i), -largest_single, largest_single));  // NaN stays NaN
+      }
+      buffer_.append(reinterpret_cast<const char*>(single_.data()),
+                     static_cast<std::size_t>(Y.rows()) * sizeof(float));
     }
     if (buffer_.size() >= chunk) flush();
   }
