@@ -52,11 +52,77 @@ struct HeatMap {
   Index best_row = -1, best_column = -1;  ///< framed, unless negative
 };
 
+/// Points in the plane, and arrows from the origin: the paper's figure 1A.
+struct ScatterFigure {
+  struct Arrow {
+    double x, y;
+    std::string label;
+  };
+  struct Panel {
+    std::string title, x_label, y_label;
+    Matrix<double> points;          ///< 2 x n
+    std::vector<Arrow> sources;     ///< axes of the sources, each in its colour: the same in all panels
+    std::vector<Arrow> directions;  ///< principal directions, black
+  };
+  std::string title;
+  std::vector<Panel> panels;  ///< 1 to 6, side by side; each square, with equal scales on its axes
+};
+
+/// Curves y(x) in panels side by side.
+struct CurvesFigure {
+  struct Curve {
+    std::string label;              ///< the same label looks the same in all panels
+    std::vector<double> x, y;       ///< NaN = a gap
+    std::vector<double> low, high;  ///< a band around it; may be empty
+    bool dots = false;              ///< a dot for each point instead of a line
+  };
+  struct Mark {  ///< a thin dashed line across, with its name
+    double at;
+    std::string label;
+    bool vertical = false;
+  };
+  struct Panel {
+    std::string title, x_label, y_label;
+    bool log_x = false, log_y = false;
+    std::vector<Curve> curves;
+    std::vector<Mark> marks;
+  };
+  std::string title;
+  std::vector<Panel> panels;  ///< 1 to 6; up to three side by side
+};
+
+/// Rows of pictures of one size with the histogram of each beside it: the paper's figure 2C.
+struct PicturesFigure {
+  struct Row {
+    std::string title;               ///< left of it: sources, mixtures, recovered
+    Matrix<double> pixels;           ///< one row per picture, pixels row by row from the upper left corner;
+                                     ///< stretched to grey
+    std::vector<std::string> names;  ///< above each; may be empty
+  };
+  std::string title;
+  Index width = 0, height = 0;  ///< of every picture
+  std::vector<Row> rows;
+};
+
+/// A network drawn from its weights: inputs below, outputs above, feedforward weights W as lines between them
+/// (colour: sign, thickness: size), lateral weights -M among the outputs as arcs with inhibitory (round)
+/// ends, and the total activity sum y^2 as a node that broadcasts to all of them: the paper's figure 1B.
+struct NetworkFigure {
+  std::string title;
+  Matrix<double> W;                          ///< outputs x inputs
+  Matrix<double> M;                          ///< outputs x outputs
+  std::vector<std::string> inputs, outputs;  ///< names
+};
+
 /// Writes base.png and base.svg with gnuplot, both or none; texts show as they are. Returns the files; throws
 /// std::invalid_argument naming the field that does not fit, std::runtime_error with what to install if there
 /// is no gnuplot.
 std::vector<std::filesystem::path> draw(const SeparationFigure& figure, const std::filesystem::path& base);
 std::vector<std::filesystem::path> draw(const ConvergenceFigure& figure, const std::filesystem::path& base);
 std::vector<std::filesystem::path> draw(const HeatMap& figure, const std::filesystem::path& base);
+std::vector<std::filesystem::path> draw(const ScatterFigure& figure, const std::filesystem::path& base);
+std::vector<std::filesystem::path> draw(const CurvesFigure& figure, const std::filesystem::path& base);
+std::vector<std::filesystem::path> draw(const PicturesFigure& figure, const std::filesystem::path& base);
+std::vector<std::filesystem::path> draw(const NetworkFigure& figure, const std::filesystem::path& base);
 
 }  // namespace demix::report
