@@ -13,6 +13,7 @@ void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_info(CLI::App& app);
 void add_methods(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_score(CLI::App& app);
 void add_separate(CLI::App& app);
 void add_stream(CLI::App& app);

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   demix::cli::add_score(app);
   demix::cli::add_compare(app);
   demix::cli::add_tune(app);
+  demix::cli::add_reproduce(app);
   demix::cli::add_generate(app);
   demix::cli::add_methods(app);
   demix::cli::add_completion(app);

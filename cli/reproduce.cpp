@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "commands.hpp"
+#include "console.hpp"
+#include "demix/io.hpp"
+#include "demix/paper.hpp"
+
+namespace demix::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> items;
+  std::string folder = "paper";
+  std::string expected;
+  int threads = 0;
+  bool quick = false;
+  bool list = false;
+  bool json = false;
+};
+
+std::string read_text(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Failure(fmt::format("{}: cannot open it", file));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<const paper::Item*> chosen(const std::vector<std::string>& names) {
+  std::vector<const paper::Item*> items;
+  for (const std::string& name : names) {
+    try {
+      items.push_back(&paper::item_named(name));
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError(e.what());
+    }
+  }
+  if (items.empty()) {
+    for (const paper::Item& item : paper::items()) items.push_back(&item);
+  }
+  return items;
+}
+
+void list_items() {
+  for (const paper::Item& item : paper::items()) fmt::print("{:<15} {}\n", item.name, item.title);
+}
+
+void run(const Options& o) {
+  if (o.list) return list_items();
+  const std::vector<const paper::Item*> items = chosen(o.items);
+  const std::string expected = o.expected.empty() ? "" : read_text(o.expected);
+  make_folder(o.folder);
+  paper::Setting setting;
+  setting.folder = o.folder;
+  if (const char* data = std::getenv("DEMIX_DATA")) setting.data = data;
+  setting.quick = o.quick;
+  setting.threads = o.threads;
+
+  std::vector<paper::Made> made;
+  std::map<fs::path, std::string> files;
+  for (const paper::Item* item : items) {
+    {
+      Progress bar(fmt::format("{} ({} of {})", item->name, made.size() + 1, items.size()));
+      setting.progress = std::ref(bar);
+      made.push_back({item, item->make(setting)});
+    }
+    const paper::Result& r = made.back().result;
+    for (const paper::Table& t : r.tables) files[setting.folder / (t.name + ".csv")] = paper::to_csv(t);
+    if (o.json) continue;
+    fmt::print("{}: {}\n", item->name, r.measured);
+    if (!r.differs.empty()) fmt::print("{:>{}}  {}\n", "differs:", item->name.size() + 8, r.differs);
+    std::fflush(stdout);
+  }
+  const std::string json = paper::to_json(made, o.quick);
+  files[setting.folder / "numbers.json"] = json;
+  files[setting.folder / "index.html"] = paper::to_html(made, o.quick, command_line());
+  io::write_files({files.begin(), files.end()});
+  if (o.json) {
+    fmt::print("{}", json);
+  } else {
+    fmt::print("{}\n", (setting.folder / "index.html").string());
+  }
+  if (expected.empty()) return;
+  const std::vector<std::string> off = paper::check(made, o.quick, expected);
+  for (const std::string& line : off) fmt::print(stderr, "{}\n", line);
+  if (!off.empty()) throw Failure(fmt::format("{} numbers are not as {} has them", off.size(), o.expected));
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app) {
+  auto* sub =
+      app.add_subcommand("reproduce", "The paper's figures and tables, made again, with what differs");
+  auto o = std::make_shared<Options>();
+  sub->add_option("items", o->items, "Which (--list tells); default: all of them");
+  sub->add_option("-o,--output", o->folder,
+                  "Folder for index.html, pictures (SVG and PNG), CSV and numbers.json")
+      ->check(named())
+      ->capture_default_str();
+  sub->add_flag("--quick", o->quick, "Fewer and shorter runs: under a minute for all");
+  sub->add_flag("--list", o->list, "What there is");
+  sub->add_option("--expect", o->expected, "Compare with the numbers in this file; fail if some are off");
+  sub->add_option("--threads", o->threads, "Default: one per core; the numbers do not depend on it")
+      ->check(CLI::Range(1, 1024));
+  sub->add_flag("--json", o->json, "Print what numbers.json holds");
+  sub->footer(
+      "Speech and photographs are looked for in the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
+      "speech_tsp/FA01_03.wav, "
+      "images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where they are not there.");
+  sub->callback([o] { run(*o); });
+}
+
+}  // namespace demix::cli

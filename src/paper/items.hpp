@@ -1,0 +1,28 @@
+#pragma once
+
+#include "demix/paper.hpp"
+
+/// One function for each item of the table in items.cpp.
+namespace demix::paper {
+
+Result figure_1a(const Setting& setting);
+Result figure_1b(const Setting& setting);
+Result figure_2a(const Setting& setting);
+Result figure_2b(const Setting& setting);
+Result figure_2c(const Setting& setting);
+Result figure_2a_online(const Setting& setting);
+Result figure_2b_online(const Setting& setting);
+Result figure_2c_online(const Setting& setting);
+Result table_1(const Setting& setting);
+Result table_2(const Setting& setting);
+Result plasticity(const Setting& setting);
+Result appendix_e(const Setting& setting);
+Result objective(const Setting& setting);
+Result theorem_1(const Setting& setting);
+Result fixed_point(const Setting& setting);
+Result why_it_fails(const Setting& setting);
+Result lambda_readings(const Setting& setting);
+Result equal_kurtosis(const Setting& setting);
+Result outliers(const Setting& setting);
+
+}  // namespace demix::paper

@@ -1,0 +1,149 @@
+#include "paper/runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "demix/compare.hpp"
+#include "demix/fobi.hpp"
+#include "demix/metrics.hpp"
+#include "demix/stream_separator.hpp"
+
+namespace demix::paper {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+Ended ended(const Mixture& m, Matrix<double> B, Vector<double> mean, Index steps) {
+  const double error = mse(m.sources, B * (m.mixtures.colwise() - mean));
+  return {std::move(B), std::move(mean), std::isfinite(error) ? error : infinite, false, steps};
+}
+
+Ended diverged(const Mixture& m, Index steps) {
+  const Index d = m.sources.rows();
+  return {Matrix<double>::Zero(d, d), Vector<double>::Zero(d), infinite, true, steps};
+}
+
+}  // namespace
+
+bool Ended::separated() const { return mse < separated_mse; }
+
+Mixture Task::mix(std::uint64_t seed) const {
+  Random random(seed);
+  const Matrix<double> A = uniform_mixing(size(), mixing, random);
+  return demix::mix(sources, A * peak.cwiseInverse().asDiagonal());
+}
+
+Ended published_offline(const Task& task, const Mixture& m, double eta, double tau, Index iterations,
+                        std::uint64_t seed) {
+  SmIcaOfflineOptions o;
+  o.steps = SmIcaOfflineOptions::Steps::published;
+  o.eta = eta;
+  o.tau = tau;
+  o.lambda2 = lambda2_from_table(task.lambda, LambdaReading::inverse_square);
+  o.max_iterations = iterations;
+  o.seed = seed;
+  const SmIcaOffline run = sm_ica_offline(m.mixtures, o);
+  if (run.status == OfflineStatus::diverged) return diverged(m, run.iterations);
+  return ended(m, run.model.unmixing, run.model.mean, run.iterations);
+}
+
+SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<double>& lambda,
+                                      std::uint64_t seed) {
+  SmIcaNetworkOptions o;
+  o.eta = eta;
+  o.tau = tau;
+  o.lambda2 = lambda2_from_table(lambda, LambdaReading::inverse_square);
+  o.seed = seed;
+  return o;
+}
+
+Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs) {
+  const Index d = m.sources.rows();
+  const Index T = m.mixtures.cols();
+  SmIcaNetwork<double> network(d, d, options);
+  Random random(options.seed + 1000000);
+  std::vector<Index> order(static_cast<std::size_t>(T));
+  std::iota(order.begin(), order.end(), Index{0});
+  Vector<double> y(d);
+  for (Index epoch = 0; epoch < epochs; ++epoch) {
+    for (std::size_t i = order.size() - 1; i > 0; --i) {
+      std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(i) + 1))]);
+    }
+    for (const Index t : order) {
+      if (network.step(m.mixtures.col(t), y) != NetworkStatus::ok) return diverged(m, network.frames());
+    }
+  }
+  return ended(m, network.unmixing(), Vector<double>::Zero(d), network.frames());
+}
+
+Ended natural_offline(const Mixture& m, std::uint64_t seed) {
+  SmIcaOfflineOptions o;
+  o.seed = seed;
+  const SmIcaOffline run = sm_ica_offline(m.mixtures, o);
+  return ended(m, run.model.unmixing, run.model.mean, run.iterations);
+}
+
+Ended by_fobi(const Mixture& m) {
+  const Model model = fobi(m.mixtures);
+  return ended(m, model.unmixing, model.mean, 0);
+}
+
+Ended by_stream(const Mixture& m, Index passes) {
+  StreamSeparator<double> stream(m.mixtures.rows());
+  Vector<double> y(m.mixtures.rows());
+  for (Index pass = 0; pass < passes; ++pass) {
+    for (Index t = 0; t < m.mixtures.cols(); ++t) stream.step(m.mixtures.col(t), y);
+  }
+  const Model model = stream.model();
+  return ended(m, model.unmixing, model.mean, passes * m.mixtures.cols());
+}
+
+std::size_t median_run(const std::vector<Ended>& runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return runs[a].mse < runs[b].mse; });
+  return order[(order.size() - 1) / 2];
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+double median_mse(const std::vector<Ended>& runs) { return runs[median_run(runs)].mse; }
+
+double largest_mse(const std::vector<Ended>& runs) {
+  double most = 0;
+  for (const Ended& run : runs) most = std::max(most, run.mse);
+  return most;
+}
+
+Index count_separated(const std::vector<Ended>& runs) {
+  return std::count_if(runs.begin(), runs.end(), [](const Ended& run) { return run.separated(); });
+}
+
+Index count_diverged(const std::vector<Ended>& runs) {
+  return std::count_if(runs.begin(), runs.end(), [](const Ended& run) { return run.diverged; });
+}
+
+Matrix<double> matched_outputs(const Mixture& m, const Ended& run) {
+  const Matrix<double> Y = run.B * (m.mixtures.colwise() - run.mean);
+  RunningMse measure(Y.rows());
+  measure.add(Frames<double>(m.sources), Frames<double>(Y));
+  const Matching match = measure.matching();
+  Matrix<double> matched(Y.rows(), Y.cols());
+  for (Index i = 0; i < Y.rows(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    matched.row(i) = match.sign[k] * Y.row(match.output[k]);
+  }
+  return matched;
+}
+
+std::string number(double x) { return std::isinf(x) ? "diverged" : fmt::format("{:.3g}", x); }
+
+}  // namespace demix::paper

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <vector>
+
+#include "demix/paper.hpp"
+#include "demix/random.hpp"
+#include "demix/sm_ica_network.hpp"
+#include "demix/sm_ica_offline.hpp"
+#include "demix/synthetic.hpp"
+
+/// What the items share: the sources of figure 2, and runs of the algorithms on mixtures of them.
+namespace demix::paper {
+
+/// Sources as the paper has them, and its settings for them (table 1).
+struct Task {
+  std::string name;                ///< synthetic, speech, photographs
+  Matrix<double> sources;          ///< mean 0, variance 1
+  std::vector<std::string> names;  ///< of the sources
+  Index width = 0, height = 0;     ///< of pictures
+  bool stand_in = false;
+  std::string data;     ///< what it is made on, in words
+  Vector<double> peak;  ///< what the sources are divided by before they are mixed
+  double mixing = 0.5;  ///< entries are uniform in +- this
+  double offline_eta = 0, offline_tau = 0;
+  double online_eta = 2e-5, online_tau = 1.5;
+  std::vector<double> lambda;  ///< as tabulated
+  Index epochs = 0;            ///< of the online algorithm
+
+  Index size() const { return sources.rows(); }
+  Mixture mix(std::uint64_t seed) const;
+};
+
+Task synthetic_task();
+Task speech_task(const Setting& setting);
+Task photographs_task(const Setting& setting);
+
+/// How a run ended. Outputs are B (x - mean).
+struct Ended {
+  Matrix<double> B;
+  Vector<double> mean;
+  double mse = 0;         ///< the paper's; infinite if it diverged
+  bool diverged = false;  ///< then B is 0
+  Index steps = 0;
+
+  bool separated() const;
+};
+
+/// The paper's algorithms as published.
+Ended published_offline(const Task& task, const Mixture& m, double eta, double tau, Index iterations,
+                        std::uint64_t seed);
+Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs);
+SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<double>& lambda,
+                                      std::uint64_t seed);
+
+/// demix's own.
+Ended natural_offline(const Mixture& m, std::uint64_t seed);
+Ended by_fobi(const Mixture& m);
+Ended by_stream(const Mixture& m, Index passes);
+
+/// Which of the runs has the median error.
+std::size_t median_run(const std::vector<Ended>& runs);
+double median(std::vector<double> values);
+double median_mse(const std::vector<Ended>& runs);
+double largest_mse(const std::vector<Ended>& runs);
+Index count_separated(const std::vector<Ended>& runs);
+Index count_diverged(const std::vector<Ended>& runs);
+
+/// Outputs in the order and with the signs of the sources.
+Matrix<double> matched_outputs(const Mixture& m, const Ended& run);
+
+std::string number(double x);  ///< three digits; "diverged" if it is infinite
+
+}  // namespace demix::paper
