@@ -6,44 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "core/clones.hpp"
+#include "core/tile.hpp"
 
 namespace demix {
 namespace {
-
-template <typename T>
-struct Lanes {
-  typedef T Type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
-};
-
-// out_rc <- keep out_rc + sum_t row_r(t) column_c(t) for a tile of R x C, which stays in registers.
-template <int R, int C, typename T>
-DEMIX_INLINE void tile(const T* const* rows, const T* columns, Index block, double keep, double* out,
-                       Index ld) {
-  using V = typename Lanes<T>::Type;
-  constexpr Index width = 32 / static_cast<Index>(sizeof(T));
-  V sum[R][C] = {};
-  for (Index t = 0; t < block; t += width) {
-    V row[R];
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) row[r] = *reinterpret_cast<const V*>(rows[r] + t);
-#pragma GCC unroll 4
-    for (int c = 0; c < C; ++c) {
-      const V column = *reinterpret_cast<const V*>(columns + c * block + t);
-#pragma GCC unroll 4
-      for (int r = 0; r < R; ++r) sum[r][c] += row[r] * column;
-    }
-  }
-#pragma GCC unroll 4
-  for (int c = 0; c < C; ++c) {
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      double total = 0;
-      for (Index q = 0; q < width; ++q) total += static_cast<double>(sum[r][c][q]);
-      out[c * ld + r] = keep * out[c * ld + r] + total;
-    }
-  }
-}
 
 template <int C, typename T>
 DEMIX_INLINE void column_tiles(const T* products, const Index* first_pair, Index j, const T* columns,
@@ -53,11 +19,11 @@ DEMIX_INLINE void column_tiles(const T* products, const Index* first_pair, Index
   Index i = 0;
   for (; i + 3 <= rows; i += 3) {
     const T* three[] = {row(i), row(i + 1), row(i + 2)};
-    tile<3, C>(three, columns, block, keep, out + i, rows);
+    sum_tile<3, C>(three, columns, block, keep, out + i, rows);
   }
   for (; i < rows; ++i) {
     const T* one[] = {row(i)};
-    tile<1, C>(one, columns, block, keep, out + i, rows);
+    sum_tile<1, C>(one, columns, block, keep, out + i, rows);
   }
 }
 

@@ -1,41 +1,16 @@
 #include "core/frame_kernels.hpp"
 
-#include "core/clones.hpp"
+#include "core/tile.hpp"
 
 namespace demix {
 namespace {
 
-typedef double Lane __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));
+using Lane = Lanes<double>::Type;
 constexpr Index width = 4;
 
 DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
 
 DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
-
-// s_rc += sum_t a_r(t) b_c(t) for a tile of R x C columns, which stays in registers.
-template <int R, int C>
-DEMIX_INLINE void scatter_tile(const double* a, const double* b, Index frames, double* s, Index ld) {
-  Lane sum[R][C] = {};
-  for (Index t = 0; t < frames; t += width) {
-    Lane row[R];
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) row[r] = load(a + r * frames + t);
-#pragma GCC unroll 4
-    for (int c = 0; c < C; ++c) {
-      const Lane column = load(b + c * frames + t);
-#pragma GCC unroll 4
-      for (int r = 0; r < R; ++r) sum[r][c] += row[r] * column;
-    }
-  }
-#pragma GCC unroll 4
-  for (int c = 0; c < C; ++c) {
-#pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) {
-      const Lane v = sum[r][c];
-      s[c * ld + r] += (v[0] + v[1]) + (v[2] + v[3]);
-    }
-  }
-}
 
 // y_r(t) = sum_c p_rc x_c(t) for R rows of P and two lanes of frames. Columns that begin with zeros, as those
 // of a triangular P, are passed over.
@@ -104,17 +79,23 @@ DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Ind
 
 // Whole tiles, also where they reach above the diagonal: what is there is not looked at.
 DEMIX_CLONES void scatter(const double* x, Index frames, Index channels, double* s) {
+  const auto channel = [&](Index i) { return x + i * frames; };
   Index j = 0;
   for (; j + 4 <= channels; j += 4) {
-    const double* b = x + j * frames;
     Index i = j;
-    for (; i + 3 <= channels; i += 3)
-      scatter_tile<3, 4>(x + i * frames, b, frames, s + j * channels + i, channels);
-    for (; i < channels; ++i) scatter_tile<1, 4>(x + i * frames, b, frames, s + j * channels + i, channels);
+    for (; i + 3 <= channels; i += 3) {
+      const double* three[] = {channel(i), channel(i + 1), channel(i + 2)};
+      sum_tile<3, 4>(three, channel(j), frames, 1, s + j * channels + i, channels);
+    }
+    for (; i < channels; ++i) {
+      const double* one[] = {channel(i)};
+      sum_tile<1, 4>(one, channel(j), frames, 1, s + j * channels + i, channels);
+    }
   }
   for (; j < channels; ++j) {
     for (Index i = j; i < channels; ++i) {
-      scatter_tile<1, 1>(x + i * frames, x + j * frames, frames, s + j * channels + i, channels);
+      const double* one[] = {channel(i)};
+      sum_tile<1, 1>(one, channel(j), frames, 1, s + j * channels + i, channels);
     }
   }
 }
