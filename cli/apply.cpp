@@ -69,24 +69,24 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_apply(CLI::App& app) {
-  auto* sub = app.add_subcommand("apply", "Separate a file with a model that is there already, or clean it");
+void add_apply(Program& program) {
+  Arguments sub = program.command("apply", "Separate a file with a model that is there already, or clean it");
   auto o = std::make_shared<Options>();
-  sub->add_option("model", o->model, "Model, as fit, separate and stream write them")->required();
-  add_inputs(*sub, o->inputs, "Mixtures");
-  sub->add_option("-o,--output", o->output,
-                  "File to write: the sources, or with --remove or --keep the channels. Pictures: one file "
-                  "each, numbered")
-      ->required();
-  auto* remove = sub->add_option("--remove", o->remove,
-                                 "Give back the channels without these components, comma-separated, from 1")
-                     ->delimiter(',')
-                     ->allow_extra_args(false);
-  sub->add_option("--keep", o->keep, "Give back the channels with these components only")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->excludes(remove);
-  sub->callback([o] { run(*o); });
+  sub.option("model", o->model, "Model, as fit, separate and stream write them").required();
+  add_inputs(sub, o->inputs, "Mixtures");
+  sub.option("-o,--output", o->output,
+             "File to write: the sources, or with --remove or --keep the channels. Pictures: one file "
+             "each, numbered")
+      .required();
+  Option remove = sub.option("--remove", o->remove,
+                             "Give back the channels without these components, comma-separated, from 1")
+                      .comma_separated()
+                      .one_at_a_time();
+  sub.option("--keep", o->keep, "Give back the channels with these components only")
+      .comma_separated()
+      .one_at_a_time()
+      .excludes(remove);
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

@@ -1,22 +1,22 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "arguments.hpp"
 
 /// One file per subcommand. Each adds itself to the program; its work runs when the command line names it.
 namespace demix::cli {
 
-void add_apply(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_completion(CLI::App& app);
-void add_demo(CLI::App& app);
-void add_fit(CLI::App& app);
-void add_generate(CLI::App& app);
-void add_info(CLI::App& app);
-void add_methods(CLI::App& app);
-void add_reproduce(CLI::App& app);
-void add_score(CLI::App& app);
-void add_separate(CLI::App& app);
-void add_stream(CLI::App& app);
-void add_tune(CLI::App& app);
+void add_apply(Program& program);
+void add_compare(Program& program);
+void add_completion(Program& program);
+void add_demo(Program& program);
+void add_fit(Program& program);
+void add_generate(Program& program);
+void add_info(Program& program);
+void add_methods(Program& program);
+void add_reproduce(Program& program);
+void add_score(Program& program);
+void add_separate(Program& program);
+void add_stream(Program& program);
+void add_tune(Program& program);
 
 }  // namespace demix::cli

@@ -142,11 +142,10 @@ report::ConvergenceFigure figure(const std::vector<Result>& results, const std::
 void require_different(const std::vector<Contender>& contenders, bool drawn) {
   std::set<std::string> labels;
   for (const Contender& c : contenders) {
-    if (!labels.insert(c.label).second) throw CLI::ValidationError("--methods", c.label + " is given twice");
+    if (!labels.insert(c.label).second) throw UsageError("--methods", c.label + " is given twice");
   }
   if (drawn && labels.size() > most_curves) {
-    throw CLI::ValidationError("--methods",
-                               fmt::format("a picture can show {}; give fewer, or no -o", most_curves));
+    throw UsageError("--methods", fmt::format("a picture can show {}; give fewer, or no -o", most_curves));
   }
 }
 
@@ -195,29 +194,26 @@ void run(Options& o) {
 
 }  // namespace
 
-void add_compare(CLI::App& app) {
-  auto* sub =
-      app.add_subcommand("compare", "Online methods side by side: error over time, over many random draws");
+void add_compare(Program& program) {
+  Arguments sub =
+      program.command("compare", "Online methods side by side: error over time, over many random draws");
   auto o = std::make_shared<Options>();
-  add_problem_options(*sub, o->problem);
-  sub->add_option(
-         "--methods", o->methods,
-         "Comma-separated, each NAME[:FORM][@ETA], as `demix methods` lists them. Default: the paper's "
-         "six (sm-ica as published and with natural steps) and the stream")
-      ->delimiter(',');
-  sub->add_option(
-         "--measure", o->measure,
-         "What table and picture show: now, the error of the demixing matrix at that moment, outputs "
-         "scaled to variance 1; or running, the paper's: of the outputs as they came, from the first on")
-      ->check(CLI::IsMember({"now", "running"}))
-      ->capture_default_str();
-  sub->add_option("-o,--output", o->folder, "Folder for the picture, runs.csv and comparison.json")
-      ->check(named());
-  sub->add_flag("--json", o->json, "Report as JSON");
-  sub->footer(
+  add_problem_options(sub, o->problem);
+  sub.option("--methods", o->methods,
+             "Comma-separated, each NAME[:FORM][@ETA], as `demix methods` lists them. Default: the paper's "
+             "six (sm-ica as published and with natural steps) and the stream")
+      .comma_separated();
+  sub.option("--measure", o->measure,
+             "What table and picture show: now, the error of the demixing matrix at that moment, outputs "
+             "scaled to variance 1; or running, the paper's: of the outputs as they came, from the first on")
+      .one_of({"now", "running"})
+      .show_default();
+  sub.option("-o,--output", o->folder, "Folder for the picture, runs.csv and comparison.json").named();
+  sub.flag("--json", o->json, "Report as JSON");
+  sub.footer(
       "Without --scenario, --sources or --data: the four scenarios. A run has separated when its error ends "
       "below 0.05, by the measure now.");
-  sub->callback([o] { run(*o); });
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

@@ -7,8 +7,6 @@
 #include <cctype>
 #include <cstring>
 
-#include <cmath>
-#include <cstdlib>
 #include <set>
 
 namespace demix::cli {
@@ -56,21 +54,6 @@ void keep_command_line(int argc, const char* const* argv) {
 }
 
 const std::string& command_line() { return typed; }
-
-CLI::Validator positive() {
-  return {[](std::string& word) {
-            const double value = std::strtod(word.c_str(), nullptr);
-            return std::isfinite(value) && value > 0 ? "" : "expected a positive number, got " + word;
-          },
-          "POSITIVE"};
-}
-
-CLI::Validator named() {
-  return {[](std::string& word) {
-            return word.empty() ? std::string("expected a name, got none") : std::string();
-          },
-          "NAME"};
-}
 
 void make_folder(const std::filesystem::path& folder) {
   if (folder.empty()) throw Failure("the output folder has no name");

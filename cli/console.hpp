@@ -1,10 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <filesystem>
-#include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "demix/model.hpp"
@@ -38,12 +36,6 @@ class Progress {
 /// The command as it was typed, fit to be typed again.
 void keep_command_line(int argc, const char* const* argv);
 const std::string& command_line();
-
-/// Checks an option: a positive, finite number.
-CLI::Validator positive();
-
-/// Checks an option: a name that is not empty.
-CLI::Validator named();
 
 /// Makes the folder (and its parents); fails if something else has that name or it cannot be written to.
 void make_folder(const std::filesystem::path& folder);

@@ -137,16 +137,14 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_demo(CLI::App& app) {
-  auto* sub = app.add_subcommand("demo", "Mix built-in sources, separate them, and show the result");
+void add_demo(Program& program) {
+  Arguments sub = program.command("demo", "Mix built-in sources, separate them, and show the result");
   auto o = std::make_shared<Options>();
-  sub->add_option("-o,--output", o->folder, "Folder for the pictures")->capture_default_str();
-  sub->add_option("--samples", o->samples, "Frames to make")
-      ->check(CLI::Range(1000, 10000000))
-      ->capture_default_str();
-  sub->add_option("--seed", o->seed, "Another seed, another mixture")->capture_default_str();
-  sub->add_flag("--json", o->json, "Numbers as JSON");
-  sub->callback([o] { run(*o); });
+  sub.option("-o,--output", o->folder, "Folder for the pictures").show_default();
+  sub.option("--samples", o->samples, "Frames to make").range(1000, 10000000).show_default();
+  sub.option("--seed", o->seed, "Another seed, another mixture").show_default();
+  sub.flag("--json", o->json, "Numbers as JSON");
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

@@ -27,13 +27,13 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_fit(CLI::App& app) {
-  auto* sub = app.add_subcommand("fit", "Learn a model from files, to be applied to others");
+void add_fit(Program& program) {
+  Arguments sub = program.command("fit", "Learn a model from files, to be applied to others");
   auto o = std::make_shared<Options>();
-  add_inputs(*sub, o->inputs, "Mixtures");
-  sub->add_option("-o,--output", o->output, "The model, a JSON file")->required();
-  add_method_options(*sub, o->choice);
-  sub->callback([o] { run(*o); });
+  add_inputs(sub, o->inputs, "Mixtures");
+  sub.option("-o,--output", o->output, "The model, a JSON file").required();
+  add_method_options(sub, o->choice);
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

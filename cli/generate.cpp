@@ -151,45 +151,39 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
-  auto* sub = app.add_subcommand(
+void add_generate(Program& program) {
+  Arguments sub = program.command(
       "generate", "Mix sources, made up or from files; write sources, mixing matrix and mixtures");
   auto o = std::make_shared<Options>();
-  auto* scenario =
-      sub->add_option("--scenario", o->scenario,
-                      "Of the paper: 1, 2 square + sine + sawtooth; 3, 4 square + sine + laplace; "
-                      "1 and 3 whitened, 2 and 4 as mixed")
-          ->check(CLI::Range(1, 4))
-          ->capture_default_str();
-  auto* sources =
-      sub->add_option(
+  Option scenario = sub.option("--scenario", o->scenario,
+                               "Of the paper: 1, 2 square + sine + sawtooth; 3, 4 square + sine + laplace; "
+                               "1 and 3 whitened, 2 and 4 as mixed")
+                        .range(1, 4)
+                        .show_default();
+  Option sources =
+      sub.option(
              "--sources", o->sources,
              "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, uniform, nonnegative")
-          ->delimiter(',')
-          ->check(CLI::IsMember(source_names()))
-          ->excludes(scenario);
-  auto* from =
-      sub->add_option("--from", o->from.files,
-                      "Instead, files of sources to be mixed: the channels of all of them, as long as the "
-                      "shortest. Mixtures come in the same kind of file")
-          ->excludes(scenario)
-          ->excludes(sources);
-  sub->add_flag("--white", o->white, "Whiten the mixtures (with --sources or --from)");
-  sub->add_option("--samples", o->samples, "Frames to make")
-      ->check(CLI::Range(1L, 1000000000L))
-      ->excludes(from)
-      ->capture_default_str();
-  sub->add_option("--seed", o->seed, "The same seed gives the same numbers everywhere")
-      ->capture_default_str();
-  sub->add_option("--condition", o->condition,
-                  "Condition number of the mixing matrix; default: Gaussian entries")
-      ->check(CLI::Range(1.0, 1e12));
-  sub->add_flag("--waveform", o->waveform, "Waveforms over one second instead of independent samples");
-  sub->add_option("-o,--output", o->folder, "Folder to write to")->required();
-  add_read_options(*sub, o->from);
-  sub->add_flag("--json", o->json, "Say what was written as JSON");
-  sub->footer("Files hold one frame per row: (samples, channels). mixing.npy holds A: mixtures = A sources.");
-  sub->callback([o] { run(*o); });
+          .comma_separated()
+          .one_of(source_names())
+          .excludes(scenario);
+  Option from =
+      sub.option("--from", o->from.files,
+                 "Instead, files of sources to be mixed: the channels of all of them, as long as the "
+                 "shortest. Mixtures come in the same kind of file")
+          .excludes(scenario)
+          .excludes(sources);
+  sub.flag("--white", o->white, "Whiten the mixtures (with --sources or --from)");
+  sub.option("--samples", o->samples, "Frames to make").range(1, 1000000000).excludes(from).show_default();
+  sub.option("--seed", o->seed, "The same seed gives the same numbers everywhere").show_default();
+  sub.option("--condition", o->condition, "Condition number of the mixing matrix; default: Gaussian entries")
+      .real_range(1, 1e12);
+  sub.flag("--waveform", o->waveform, "Waveforms over one second instead of independent samples");
+  sub.option("-o,--output", o->folder, "Folder to write to").required();
+  add_read_options(sub, o->from);
+  sub.flag("--json", o->json, "Say what was written as JSON");
+  sub.footer("Files hold one frame per row: (samples, channels). mixing.npy holds A: mixtures = A sources.");
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "commands.hpp"
 #include "demix/version.hpp"
 
 namespace demix::cli {
 namespace {
-
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
@@ -19,52 +17,20 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// An option in the words that help needs.
-struct Entry {
-  std::vector<std::string> flags;  // "-o", "--output"; none: it is positional
-  std::string name, text, value;   // value: "" = it takes none
-  std::vector<std::string> choices;
-};
-
-std::vector<Entry> entries_of(const CLI::App& command) {
-  std::vector<Entry> entries;
-  for (const CLI::Option* option : command.get_options()) {
-    Entry e{{}, option->get_name(true), option->get_description(), {}, {}};
-    for (const std::string& s : option->get_snames()) e.flags.push_back("-" + s);
-    for (const std::string& l : option->get_lnames()) {
-      if (l != "help-all") e.flags.push_back("--" + l);
-    }
-    if (option->get_items_expected_max() > 0) {
-      e.value = option->get_type_name();  // "TEXT:{a,b}"
-      const std::size_t open = e.value.find('{');
-      const std::size_t close = e.value.rfind('}');
-      if (open != std::string::npos && close != std::string::npos) {
-        e.choices = CLI::detail::split(e.value.substr(open + 1, close - open - 1), ',');
-        e.value = "VALUE";
-      } else {
-        e.value = e.value.substr(0, e.value.find(':'));
-      }
-      if (e.value.empty()) e.value = "VALUE";
-    }
-    entries.push_back(std::move(e));
-  }
-  return entries;
-}
-
 std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  return CLI::detail::join(words, between);
+  return fmt::format("{}", fmt::join(words, between));
 }
 
 }  // namespace
 
-std::string bash_completion(const CLI::App& app) {
+std::string bash_completion(const Program& program) {
   std::vector<std::string> names;
   std::string options;
   std::string values;
-  for (const CLI::App* command : commands_of(app)) {
-    names.push_back(command->get_name());
+  for (const CommandHelp& command : program.commands()) {
+    names.push_back(command.name);
     std::vector<std::string> flags;
-    for (const Entry& e : entries_of(*command)) {
+    for (const OptionHelp& e : command.options) {
       flags.insert(flags.end(), e.flags.begin(), e.flags.end());
       if (e.choices.empty()) continue;
       if (e.flags.empty()) {
@@ -72,10 +38,10 @@ std::string bash_completion(const CLI::App& app) {
         continue;
       }
       std::vector<std::string> patterns;
-      for (const std::string& f : e.flags) patterns.push_back(command->get_name() + ":" + f);
+      for (const std::string& f : e.flags) patterns.push_back(command.name + ":" + f);
       values += fmt::format("    {}) words='{}' ;;\n", joined(patterns, "|"), joined(e.choices, " "));
     }
-    options += fmt::format("    {}) words='{}' ;;\n", command->get_name(), joined(flags, " "));
+    options += fmt::format("    {}) words='{}' ;;\n", command.name, joined(flags, " "));
   }
   return fmt::format(
       "# bash completion of demix {}\n"
@@ -104,16 +70,16 @@ std::string bash_completion(const CLI::App& app) {
       version, joined(names, " "), values, options);
 }
 
-std::string zsh_completion(const CLI::App& app) {
+std::string zsh_completion(const Program& program) {
   const auto plain = [](const std::string& text) {  // within '...[...]'
     return replaced(replaced(replaced(replaced(text, "'", "'\\''"), "[", "("), "]", ")"), ":", "\\:");
   };
   std::string commands;
   std::string cases;
-  for (const CLI::App* command : commands_of(app)) {
-    commands += fmt::format("    '{}:{}'\n", command->get_name(), plain(command->get_description()));
-    cases += fmt::format("    {})\n      _arguments", command->get_name());
-    for (const Entry& e : entries_of(*command)) {
+  for (const CommandHelp& command : program.commands()) {
+    commands += fmt::format("    '{}:{}'\n", command.name, plain(command.text));
+    cases += fmt::format("    {})\n      _arguments", command.name);
+    for (const OptionHelp& e : command.options) {
       const std::string action = e.choices.empty() ? "_files" : "(" + joined(e.choices, " ") + ")";
       if (e.flags.empty()) {
         cases += fmt::format(" \\\n        '*:{}:{}'", e.name, action);
@@ -144,7 +110,7 @@ std::string zsh_completion(const CLI::App& app) {
       version, commands, cases);
 }
 
-std::string man_page(const CLI::App& app) {
+std::string man_page(const Program& program) {
   const auto roff = [](const std::string& text) {
     std::string out = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
     out = replaced(out, "\n.", "\n\\&.");
@@ -155,22 +121,22 @@ std::string man_page(const CLI::App& app) {
       ".TH DEMIX 1 \"\" \"demix {}\" \"User Commands\"\n.SH NAME\ndemix \\- blind source separation\n"
       ".SH SYNOPSIS\n.B demix\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n{}\n"
       "Results go to standard output, words to standard error.\n.SH COMMANDS\n",
-      version, roff(app.get_description()));
-  for (const CLI::App* command : commands_of(app)) {
+      version, roff(program.text()));
+  for (const CommandHelp& command : program.commands()) {
     std::string usage;
-    for (const Entry& e : entries_of(*command)) {
+    for (const OptionHelp& e : command.options) {
       if (e.flags.empty()) usage += " \\fI" + roff(e.name) + "\\fR";
     }
-    page += fmt::format(".SS \\fBdemix {}\\fR [\\fIOPTIONS\\fR]{}\n{}\n", roff(command->get_name()), usage,
-                        roff(command->get_description()));
-    for (const Entry& e : entries_of(*command)) {
+    page += fmt::format(".SS \\fBdemix {}\\fR [\\fIOPTIONS\\fR]{}\n{}\n", roff(command.name), usage,
+                        roff(command.text));
+    for (const OptionHelp& e : command.options) {
       const std::string what = e.choices.empty() ? e.value : joined(e.choices, "|");
       page += e.flags.empty() ? fmt::format(".TP\n\\fI{}\\fR\n", roff(e.name))
                               : fmt::format(".TP\n\\fB{}\\fR{}\n", roff(joined(e.flags, ", ")),
                                             what.empty() ? "" : " \\fI" + roff(what) + "\\fR");
       page += roff(e.text) + "\n";
     }
-    if (command->get_footer() != app.get_footer()) page += ".PP\n" + roff(command->get_footer()) + "\n";
+    if (!command.footer.empty()) page += ".PP\n" + roff(command.footer) + "\n";
   }
   page +=
       ".SH EXIT STATUS\n0 done, 1 failed, 2 misused. Every failure is one line on standard error, and leaves "
@@ -178,19 +144,17 @@ std::string man_page(const CLI::App& app) {
   return page;
 }
 
-void add_completion(CLI::App& app) {
-  auto* sub = app.add_subcommand("completion", "Completion of demix commands for a shell, or the man page");
+void add_completion(Program& program) {
+  Arguments sub = program.command("completion", "Completion of demix commands for a shell, or the man page");
   auto what = std::make_shared<std::string>();
-  sub->add_option("what", *what, "bash, zsh, or man")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "man"}));
-  sub->footer(
+  sub.option("what", *what, "bash, zsh, or man").required().one_of({"bash", "zsh", "man"});
+  sub.footer(
       "source <(demix completion bash) completes in this shell. The installed program brings all three with "
       "it.");
-  sub->callback([&app, what] {
-    fmt::print("{}", *what == "bash"  ? bash_completion(app)
-                     : *what == "zsh" ? zsh_completion(app)
-                                      : man_page(app));
+  sub.run([&program, what] {
+    fmt::print("{}", *what == "bash"  ? bash_completion(program)
+                     : *what == "zsh" ? zsh_completion(program)
+                                      : man_page(program));
   });
 }
 

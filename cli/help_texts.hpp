@@ -1,14 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
+
+#include "arguments.hpp"
 
 /// The text of --help in other shapes, so that there is only one.
 namespace demix::cli {
 
-std::string bash_completion(const CLI::App& app);
-std::string zsh_completion(const CLI::App& app);
-std::string man_page(const CLI::App& app);
+std::string bash_completion(const Program& program);
+std::string zsh_completion(const Program& program);
+std::string man_page(const Program& program);
 
 }  // namespace demix::cli

@@ -143,16 +143,16 @@ void run(const Inputs& inputs, bool json) {
 
 }  // namespace
 
-void add_info(CLI::App& app) {
-  auto* sub = app.add_subcommand("info", "What is in a file: channels, length, rank, kurtoses, bad values");
+void add_info(Program& program) {
+  Arguments sub = program.command("info", "What is in a file: channels, length, rank, kurtoses, bad values");
   struct Options {
     Inputs inputs;
     bool json = false;
   };
   auto o = std::make_shared<Options>();
-  add_inputs(*sub, o->inputs, "Signals", "file");
-  sub->add_flag("--json", o->json, "As JSON");
-  sub->callback([o] { run(o->inputs, o->json); });
+  add_inputs(sub, o->inputs, "Signals", "file");
+  sub.flag("--json", o->json, "As JSON");
+  sub.run([o] { run(o->inputs, o->json); });
 }
 
 }  // namespace demix::cli

@@ -10,40 +10,39 @@ std::string Inputs::called() const {
   return files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
 }
 
-void add_inputs(CLI::App& command, Inputs& inputs, const std::string& what, const std::string& name) {
+void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, const std::string& name) {
   command
-      .add_option(name, inputs.files,
-                  fmt::format("{}: {}. Several files: their channels together", what, io::extensions_text()))
-      ->required();
+      .option(name, inputs.files,
+              fmt::format("{}: {}. Several files: their channels together", what, io::extensions_text()))
+      .required();
   add_read_options(command, inputs);
 }
 
-void add_read_options(CLI::App& command, Inputs& inputs) {
+void add_read_options(Arguments& command, Inputs& inputs) {
   const std::string group = "What a file may leave open";
-  command.add_option("--channels", inputs.read.channels, "Raw numbers (.f32, .f64): how many channels")
-      ->check(CLI::Range(Index{1}, Index{1} << 20))
-      ->group(group);
-  command.add_option("--rate", inputs.read.rate, "Frames per second, where the file does not say")
-      ->check(positive())
-      ->group(group);
-  command.add_option("--variable", inputs.read.variable, "Archives (.npz, .mat): which array")
-      ->check(named())
-      ->group(group);
+  command.option("--channels", inputs.read.channels, "Raw numbers (.f32, .f64): how many channels")
+      .range(1, 1 << 20)
+      .group(group);
+  command.option("--rate", inputs.read.rate, "Frames per second, where the file does not say")
+      .positive()
+      .group(group);
+  command.option("--variable", inputs.read.variable, "Archives (.npz, .mat): which array")
+      .named()
+      .group(group);
   command
-      .add_option(
+      .option(
           "--time-column", inputs.read.time_column,
           "Text: the column that is the time, from 1; 0: none (default: the first, if it counts up evenly)")
-      ->check(CLI::Range(Index{0}, Index{1} << 20))
-      ->group(group);
-  command.add_option("--delimiter", inputs.delimiter, "Text: what separates columns (default: found)")
-      ->check(CLI::IsMember({"comma", "semicolon", "tab", "blank"}))
-      ->group(group);
+      .range(0, 1 << 20)
+      .group(group);
+  command.option("--delimiter", inputs.delimiter, "Text: what separates columns (default: found)")
+      .one_of({"comma", "semicolon", "tab", "blank"})
+      .group(group);
   command
-      .add_option("--colour", inputs.colour,
-                  "Colour pictures: as one grey channel, or a channel for each plane")
-      ->check(CLI::IsMember({"grey", "planes"}))
-      ->capture_default_str()
-      ->group(group);
+      .option("--colour", inputs.colour, "Colour pictures: as one grey channel, or a channel for each plane")
+      .one_of({"grey", "planes"})
+      .show_default()
+      .group(group);
 }
 
 io::FileRecording open(const Inputs& inputs) { return open(inputs, inputs.files); }

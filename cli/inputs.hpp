@@ -1,10 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "demix/signal_files.hpp"
 
 /// The files of signals a command is given, and what they may leave open.
@@ -20,10 +19,10 @@ struct Inputs {
 };
 
 /// The positional `name` and the options that go with it.
-void add_inputs(CLI::App& command, Inputs& inputs, const std::string& what,
+void add_inputs(Arguments& command, Inputs& inputs, const std::string& what,
                 const std::string& name = "input");
 /// Only the options.
-void add_read_options(CLI::App& command, Inputs& inputs);
+void add_read_options(Arguments& command, Inputs& inputs);
 
 /// Opens them; what was guessed or left out is said on stderr.
 io::FileRecording open(const Inputs& inputs);

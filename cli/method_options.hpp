@@ -1,7 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "arguments.hpp"
 #include "demix/methods.hpp"
 
 /// What `separate` and `fit` have in common: the choice of a method and its options.
@@ -16,7 +15,7 @@ struct MethodChoice {
   MethodOptions options;
 };
 
-void add_method_options(CLI::App& command, MethodChoice& choice);
+void add_method_options(Arguments& command, MethodChoice& choice);
 
 /// Runs it with a progress bar; `name` is the input's, for messages. A failure is thrown.
 Outcome run_method(const MethodChoice& choice, const Recording& input,

@@ -77,14 +77,14 @@ void run(bool json, bool markdown) {
 
 }  // namespace
 
-void add_methods(CLI::App& app) {
-  auto* sub =
-      app.add_subcommand("methods", "List the methods: batch or online, local or not, and their limits");
+void add_methods(Program& program) {
+  Arguments sub =
+      program.command("methods", "List the methods: batch or online, local or not, and their limits");
   auto json = std::make_shared<bool>(false);
   auto markdown = std::make_shared<bool>(false);
-  auto* as_json = sub->add_flag("--json", *json, "As JSON");
-  sub->add_flag("--markdown", *markdown, "As a table in Markdown")->excludes(as_json);
-  sub->callback([json, markdown] { run(*json, *markdown); });
+  Option as_json = sub.flag("--json", *json, "As JSON");
+  sub.flag("--markdown", *markdown, "As a table in Markdown").excludes(as_json);
+  sub.run([json, markdown] { run(*json, *markdown); });
 }
 
 }  // namespace demix::cli

@@ -13,45 +13,42 @@
 
 namespace demix::cli {
 
-void add_problem_options(CLI::App& command, ProblemOptions& o) {
-  auto* scenario =
-      command
-          .add_option("--scenario", o.scenarios,
-                      "Of the paper, comma-separated: 1, 2 square + sine + sawtooth; 3, 4 square "
-                      "+ sine + laplace; 1 and 3 whitened, 2 and 4 as mixed")
-          ->delimiter(',')
-          ->check(CLI::Range(1, 4));
-  auto* sources = command
-                      .add_option("--sources", o.sources,
-                                  "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, "
-                                  "uniform, nonnegative")
-                      ->delimiter(',')
-                      ->check(CLI::IsMember(source_names()))
-                      ->excludes(scenario);
-  auto* data =
-      command
-          .add_option("--data", o.data,
-                      "Instead of a scenario: a file of true sources, one frame per row, to be mixed "
-                      "at random")
-          ->excludes(scenario)
-          ->excludes(sources);
-  command.add_flag("--white", o.white, "Whiten the mixtures")->excludes(scenario);
-  command.add_flag("--shuffle", o.shuffle, "The frames of --data in random order")->needs(data);
+void add_problem_options(Arguments& command, ProblemOptions& o) {
+  Option scenario = command
+                        .option("--scenario", o.scenarios,
+                                "Of the paper, comma-separated: 1, 2 square + sine + sawtooth; 3, 4 square "
+                                "+ sine + laplace; 1 and 3 whitened, 2 and 4 as mixed")
+                        .comma_separated()
+                        .range(1, 4);
+  Option sources = command
+                       .option("--sources", o.sources,
+                               "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, "
+                               "uniform, nonnegative")
+                       .comma_separated()
+                       .one_of(source_names())
+                       .excludes(scenario);
+  Option data = command
+                    .option("--data", o.data,
+                            "Instead of a scenario: a file of true sources, one frame per row, to be mixed "
+                            "at random")
+                    .excludes(scenario)
+                    .excludes(sources);
+  command.flag("--white", o.white, "Whiten the mixtures").excludes(scenario);
+  command.flag("--shuffle", o.shuffle, "The frames of --data in random order").needs(data);
   command
-      .add_option("--condition", o.condition,
-                  "Condition number of the mixing matrix (1: a rotation); default: Gaussian entries")
-      ->check(CLI::Range(1.0, 1e12))
-      ->excludes(scenario);
-  command.add_option("--seeds", o.runs.seeds, "Random draws of sources, mixing and initial weights")
-      ->check(CLI::Range(1L, 1000000L))
-      ->capture_default_str();
-  command.add_option("--samples", o.runs.samples, "Frames of each run (at most what --data has)")
-      ->check(CLI::Range(10L, 1000000000L))
-      ->capture_default_str();
-  command.add_option("--seed", o.runs.seed, "The first of the seeds")->capture_default_str();
-  command
-      .add_option("--threads", o.runs.threads, "Default: one per core. The result is the same for any number")
-      ->check(CLI::Range(1, 1024));
+      .option("--condition", o.condition,
+              "Condition number of the mixing matrix (1: a rotation); default: Gaussian entries")
+      .real_range(1, 1e12)
+      .excludes(scenario);
+  command.option("--seeds", o.runs.seeds, "Random draws of sources, mixing and initial weights")
+      .range(1, 1000000)
+      .show_default();
+  command.option("--samples", o.runs.samples, "Frames of each run (at most what --data has)")
+      .range(10, 1000000000)
+      .show_default();
+  command.option("--seed", o.runs.seed, "The first of the seeds").show_default();
+  command.option("--threads", o.runs.threads, "Default: one per core. The result is the same for any number")
+      .range(1, 1024);
 }
 
 Contender contender(const std::string& option, const std::string& name) {
@@ -60,7 +57,7 @@ Contender contender(const std::string& option, const std::string& name) {
     if (!c.method->online) throw std::invalid_argument(name + " is not online: it has no course over time");
     return c;
   } catch (const std::invalid_argument& e) {
-    throw CLI::ValidationError(option, e.what());
+    throw UsageError(option, e.what());
   }
 }
 
@@ -94,8 +91,8 @@ void require_sources(const std::string& file, const Matrix<double>& S) {
 std::vector<Problem> problems(const ProblemOptions& o) {
   std::vector<Problem> all;
   if (o.by_scenario()) {
-    if (o.white) throw CLI::ValidationError("--white", "needs --sources or --data");
-    if (o.condition > 0) throw CLI::ValidationError("--condition", "needs --sources or --data");
+    if (o.white) throw UsageError("--white", "needs --sources or --data");
+    if (o.condition > 0) throw UsageError("--condition", "needs --sources or --data");
     for (const int s : std::set(o.scenarios.begin(), o.scenarios.end())) all.push_back(scenario_problem(s));
     return all;
   }
@@ -116,8 +113,8 @@ std::vector<Problem> problems(const ProblemOptions& o) {
   if (p.white) p.name += ", whitened";
   if (p.condition > 0) p.name += fmt::format(", condition {:g}", p.condition);
   if (p.size() < 2) {
-    throw CLI::ValidationError(o.data.empty() ? "--sources" : "--data",
-                               "one source cannot be mixed; give at least two");
+    throw UsageError(o.data.empty() ? "--sources" : "--data",
+                     "one source cannot be mixed; give at least two");
   }
   all.push_back(p);
   return all;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "arguments.hpp"
 #include "demix/compare.hpp"
 
 /// What `compare` and `tune` have in common: the options that say what is to be separated, and how often.
@@ -19,7 +18,7 @@ struct ProblemOptions {
   bool by_scenario() const { return sources.empty() && data.empty(); }
 };
 
-void add_problem_options(CLI::App& command, ProblemOptions& o);
+void add_problem_options(Arguments& command, ProblemOptions& o);
 
 /// A method by its name; a name that is none is misuse of `option`.
 Contender contender(const std::string& option, const std::string& name);

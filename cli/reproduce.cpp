@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
 
 #include "commands.hpp"
@@ -36,7 +37,7 @@ std::vector<const paper::Item*> chosen(const std::vector<std::string>& names) {
     try {
       items.push_back(&paper::item_named(name));
     } catch (const std::invalid_argument& e) {
-      throw CLI::ValidationError(e.what());
+      throw UsageError(e.what());
     }
   }
   if (items.empty()) {
@@ -92,26 +93,26 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app) {
-  auto* sub =
-      app.add_subcommand("reproduce", "The paper's figures and tables, made again, with what differs");
+void add_reproduce(Program& program) {
+  Arguments sub =
+      program.command("reproduce", "The paper's figures and tables, made again, with what differs");
   auto o = std::make_shared<Options>();
-  sub->add_option("items", o->items, "Which (--list tells); default: all of them");
-  sub->add_option("-o,--output", o->folder,
-                  "Folder for index.html, pictures (SVG and PNG), CSV and numbers.json")
-      ->check(named())
-      ->capture_default_str();
-  sub->add_flag("--quick", o->quick, "Fewer and shorter runs: under a minute for all");
-  sub->add_flag("--list", o->list, "What there is");
-  sub->add_option("--expect", o->expected, "Compare with the numbers in this file; fail if some are off");
-  sub->add_option("--threads", o->threads, "Default: one per core; the numbers do not depend on it")
-      ->check(CLI::Range(1, 1024));
-  sub->add_flag("--json", o->json, "Print what numbers.json holds");
-  sub->footer(
+  sub.option("items", o->items, "Which (--list tells); default: all of them");
+  sub.option("-o,--output", o->folder, "Folder for index.html, pictures (SVG and PNG), CSV and numbers.json")
+      .named()
+      .show_default();
+  sub.flag("--quick", o->quick, "Fewer and shorter runs: under a minute for all");
+  sub.flag("--list", o->list, "What there is");
+  sub.option("--expect", o->expected, "Compare with the numbers in this file; fail if some are off");
+  sub.option("--threads", o->threads, "Default: one per core; the numbers do not depend on it")
+      .range(1, 1024);
+  sub.flag("--json", o->json, "Print what numbers.json holds");
+  sub.footer(
       "Speech and photographs are looked for in the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
-      "speech_tsp/FA01_03.wav, "
-      "images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where they are not there.");
-  sub->callback([o] { run(*o); });
+      "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where "
+      "they "
+      "are not there.");
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

@@ -96,26 +96,24 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_score(CLI::App& app) {
-  auto* sub = app.add_subcommand(
-      "score", "Compare estimated sources with the true ones, whatever their order and sign");
+void add_score(Program& program) {
+  Arguments sub =
+      program.command("score", "Compare estimated sources with the true ones, whatever their order and sign");
   auto o = std::make_shared<Options>();
-  add_inputs(*sub, o->estimates, "Estimated sources", "estimate");
-  sub->add_option("--truth", o->truth, "True sources; given once for each file")
-      ->required()
-      ->allow_extra_args(false);
-  auto* mixing =
-      sub->add_option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
-  auto* model = sub->add_option("--model", o->model, "The model that made the estimates (with --mixing)");
-  mixing->needs(model);
-  model->needs(mixing);
-  sub->add_flag("--raw", o->raw, "Compare as they are; default: both scaled to mean 0 and variance 1");
-  sub->add_flag("--json", o->json, "As JSON");
-  sub->footer(
+  add_inputs(sub, o->estimates, "Estimated sources", "estimate");
+  sub.option("--truth", o->truth, "True sources; given once for each file").required().one_at_a_time();
+  Option mixing =
+      sub.option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
+  Option model = sub.option("--model", o->model, "The model that made the estimates (with --mixing)");
+  mixing.needs(model);
+  model.needs(mixing);
+  sub.flag("--raw", o->raw, "Compare as they are; default: both scaled to mean 0 and variance 1");
+  sub.flag("--json", o->json, "As JSON");
+  sub.footer(
       "MSE is the paper's: mean squared error under the best signs and permutation. SDR, SIR and SAR are "
       "those of\n"
       "BSS Eval with one gain per source.");
-  sub->callback([o] { run(*o); });
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

@@ -135,25 +135,23 @@ void run(const Options& o) {
 
 }  // namespace
 
-void add_separate(CLI::App& app) {
-  auto* sub = app.add_subcommand("separate", "Separate the channels of files into independent sources");
+void add_separate(Program& program) {
+  Arguments sub = program.command("separate", "Separate the channels of files into independent sources");
   auto o = std::make_shared<Options>();
-  add_inputs(*sub, o->inputs, "Mixtures");
-  sub->add_option(
-         "-o,--output", o->folder,
-         "Folder for the sources (in the kind of file that came in; sound and pictures one file each, "
-         "scaled to be heard and seen), model.json, report.html and summary.json")
-      ->capture_default_str();
-  add_method_options(*sub, o->choice);
-  sub->add_option("--truth", o->truth, "True sources, to be compared with in the report; once for each file")
-      ->allow_extra_args(false);
-  sub->add_flag("--report,!--no-report", o->report,
-                "Write report.html, a page to look at and listen to (default)");
-  sub->add_flag(
-      "--live", o->choice.options.live,
-      "Online methods: write each frame as it came out while learning, not as the final model has it");
-  sub->add_flag("--json", o->json, "Print what summary.json holds");
-  sub->callback([o] { run(*o); });
+  add_inputs(sub, o->inputs, "Mixtures");
+  sub.option("-o,--output", o->folder,
+             "Folder for the sources (in the kind of file that came in; sound and pictures one file each, "
+             "scaled to be heard and seen), model.json, report.html and summary.json")
+      .show_default();
+  add_method_options(sub, o->choice);
+  sub.option("--truth", o->truth, "True sources, to be compared with in the report; once for each file")
+      .one_at_a_time();
+  sub.flag("--report,!--no-report", o->report,
+           "Write report.html, a page to look at and listen to (default)");
+  sub.flag("--live", o->choice.options.live,
+           "Online methods: write each frame as it came out while learning, not as the final model has it");
+  sub.flag("--json", o->json, "Print what summary.json holds");
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

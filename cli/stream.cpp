@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -35,7 +36,7 @@ struct Options {
   std::optional<double> track;  // seconds
   std::string model;
   std::string state;
-  std::int64_t save_every = 100000;
+  Index save_every = 100000;
   double status = 0;
   StreamOptions stream;
 };
@@ -73,8 +74,8 @@ io::FrameFormat format_of(const std::string& said, const std::string& name, cons
   if (!said.empty()) return io::frame_format_named(said);
   const std::optional<io::FrameFormat> format = name == "-" ? std::nullopt : io::frame_format_of(name);
   if (format) return *format;
-  throw CLI::ValidationError(fmt::format("{}: what kind of {} is it? give {} f32, f64, wav or csv",
-                                         name == "-" ? "standard input" : name, which, option));
+  throw UsageError(fmt::format("{}: what kind of {} is it? give {} f32, f64, wav or csv",
+                               name == "-" ? "standard input" : name, which, option));
 }
 
 // What is saved with --state: where the files were, and the separator.
@@ -115,11 +116,11 @@ class Session {
     const io::FrameLayout& in = reader_.layout();
     StreamOptions options = o.stream;
     if (o.track) {
-      if (in.rate == 0) throw CLI::ValidationError("--track SECONDS needs to know the rate; give --rate");
+      if (in.rate == 0) throw UsageError("--track SECONDS needs to know the rate; give --rate");
       options.memory = *o.track * in.rate;
       if (options.memory < StreamOptions::least_memory) {
-        throw CLI::ValidationError(fmt::format("--track: {} s are {:.0f} frames; at least {:.0f} are needed",
-                                               *o.track, options.memory, StreamOptions::least_memory));
+        throw UsageError(fmt::format("--track: {} s are {:.0f} frames; at least {:.0f} are needed", *o.track,
+                                     options.memory, StreamOptions::least_memory));
       }
     }
     const std::optional<Saved> saved = load(o.state);
@@ -131,7 +132,7 @@ class Session {
       }
     } catch (const std::invalid_argument& e) {
       if (saved) throw Failure(fmt::format("{}: {}; remove it to start anew", o.state, e.what()));
-      throw CLI::ValidationError(e.what());  // options that do not go together, or with so many channels
+      throw UsageError(e.what());  // options that do not go together, or with so many channels
     }
     if (saved && (stream_->channels() != in.channels || !(stream_->options() == options))) {
       throw Failure(fmt::format(
@@ -317,7 +318,7 @@ void run(Options o) {
   asked.rate = o.rate;
   const bool raw = asked.format == io::FrameFormat::f32 || asked.format == io::FrameFormat::f64;
   if (raw && o.channels == 0)
-    throw CLI::ValidationError("raw input does not say how many channels it has; give --channels");
+    throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
   catch_signals();
   try {
@@ -332,47 +333,42 @@ void run(Options o) {
 
 }  // namespace
 
-void add_stream(CLI::App& app) {
-  auto* sub = app.add_subcommand("stream", "Separate frames as they come, from standard input or a file");
+void add_stream(Program& program) {
+  Arguments sub = program.command("stream", "Separate frames as they come, from standard input or a file");
   auto o = std::make_shared<Options>();
   const std::vector<std::string> formats{"f32", "f64", "wav", "csv"};
-  sub->add_option("input", o->input, "File of frames, - for standard input")->capture_default_str();
-  sub->add_option("-o,--output", o->output, "File for the sources, - for standard output")
-      ->capture_default_str();
-  sub->add_option(
+  sub.option("input", o->input, "File of frames, - for standard input").show_default();
+  sub.option("-o,--output", o->output, "File for the sources, - for standard output").show_default();
+  sub.option(
          "--format", o->format,
          "Of the input: f32, f64 (raw, interleaved, little-endian), wav, csv (default: by the file's name)")
-      ->check(CLI::IsMember(formats));
-  sub->add_option("--output-format", o->output_format,
-                  "Of the output (default: by its name, or as the input)")
-      ->check(CLI::IsMember(formats));
-  sub->add_option("--channels", o->channels, "Channels of raw input")
-      ->check(CLI::Range(Index{1}, Index{4096}));
-  sub->add_option("--rate", o->rate, "Frames per second, where the input does not say")->check(positive());
-  sub->add_option("--components", o->stream.components, "Put out at most this many, the strongest")
-      ->check(CLI::Range(Index{1}, Index{4096}));
-  sub->add_option("--track", o->track, "Follow a mixing that moves, with a memory of this many seconds")
-      ->check(positive());
-  sub->add_flag("--robust", o->stream.robust, "Do not learn from frames of outlying size");
-  sub->add_option("--saturation", o->stream.saturation, "Refuse frames with a value of this size or more")
-      ->check(positive());
-  sub->add_option(
+      .one_of(formats);
+  sub.option("--output-format", o->output_format, "Of the output (default: by its name, or as the input)")
+      .one_of(formats);
+  sub.option("--channels", o->channels, "Channels of raw input").range(1, 4096);
+  sub.option("--rate", o->rate, "Frames per second, where the input does not say").positive();
+  sub.option("--components", o->stream.components, "Put out at most this many, the strongest").range(1, 4096);
+  sub.option("--track", o->track, "Follow a mixing that moves, with a memory of this many seconds")
+      .positive();
+  sub.flag("--robust", o->stream.robust, "Do not learn from frames of outlying size");
+  sub.option("--saturation", o->stream.saturation, "Refuse frames with a value of this size or more")
+      .positive();
+  sub.option(
          "--learn", o->learn,
          "From what: moments (running sums; any order), replay (the network, from the last 16384 frames), "
          "frame (the network, from the frame at hand; random order only)")
-      ->check(CLI::IsMember({"moments", "replay", "frame"}))
-      ->capture_default_str();
-  sub->add_option("--seed", o->stream.seed, "Of the network's start and the draws")->capture_default_str();
-  sub->add_option("--model", o->model, "Write the model here at the end");
-  sub->add_option(
+      .one_of({"moments", "replay", "frame"})
+      .show_default();
+  sub.option("--seed", o->stream.seed, "Of the network's start and the draws").show_default();
+  sub.option("--model", o->model, "Write the model here at the end");
+  sub.option(
       "--state", o->state,
       "Save the state here now and then, at the end and on SIGINT or SIGTERM; if it exists, go on from it");
-  sub->add_option("--save-every", o->save_every, "Frames between saves (10 s at the latest)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60))
-      ->capture_default_str();
-  sub->add_option("--status", o->status, "A line on stderr every so many seconds, and one at the end")
-      ->check(positive());
-  sub->callback([o] { run(*o); });
+  sub.option("--save-every", o->save_every, "Frames between saves (10 s at the latest)")
+      .range(1, Index{1} << 60)
+      .show_default();
+  sub.option("--status", o->status, "A line on stderr every so many seconds, and one at the end").positive();
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

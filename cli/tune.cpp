@@ -152,20 +152,19 @@ report::HeatMap figure(const std::vector<Cell>& cells, std::size_t columns, cons
 void run(Options& o) {
   const Contender tuned = contender("--method", o.method);
   if (!tuned.method->checked(tuned.options).eta) {
-    throw CLI::ValidationError("--method", tuned.label + " has no learning rate to tune");
+    throw UsageError("--method", tuned.label + " has no learning rate to tune");
   }
-  if (tuned.options.eta)
-    throw CLI::ValidationError("--method", "takes no @ETA here; that is what is searched");
+  if (tuned.options.eta) throw UsageError("--method", "takes no @ETA here; that is what is searched");
   if (o.taus.empty()) {
     o.taus = paper_taus();
   } else if (tuned.method->tau == 0) {
-    throw CLI::ValidationError("--tau", tuned.label + " has none");
+    throw UsageError("--tau", tuned.label + " has none");
   }
   sort_unique(o.etas);
   sort_unique(o.taus);
   if (o.problem.scenarios.empty()) o.problem.scenarios = {4};
   const std::vector<Problem> all = problems(o.problem);
-  if (all.size() > 1) throw CLI::ValidationError("--scenario", "tune takes one");
+  if (all.size() > 1) throw UsageError("--scenario", "tune takes one");
   const Problem& problem = all[0];
   std::unique_ptr<Notebook> notebook;
   const std::filesystem::path folder = o.folder;
@@ -226,26 +225,25 @@ void run(Options& o) {
 
 }  // namespace
 
-void add_tune(CLI::App& app) {
-  auto* sub = app.add_subcommand(
-      "tune", "Search the learning rate eta, and tau, over a grid (the paper's by default)");
+void add_tune(Program& program) {
+  Arguments sub =
+      program.command("tune", "Search the learning rate eta, and tau, over a grid (the paper's by default)");
   auto o = std::make_shared<Options>();
   o->problem.runs.seeds = 5;
-  sub->add_option("-m,--method", o->method, "NAME[:FORM], as `demix methods` lists them")
-      ->capture_default_str();
-  add_problem_options(*sub, o->problem);
-  sub->add_option("--eta", o->etas, "Values to try, comma-separated (default: 1e-5 to 5e-2 as the paper)")
-      ->delimiter(',')
-      ->check(positive());
-  sub->add_option("--tau", o->taus, "Values to try, comma-separated (default: the paper's)")
-      ->delimiter(',')
-      ->check(positive());
-  sub->add_option("-o,--output", o->folder,
-                  "Folder for cells.csv and a heat map. A search that was stopped goes on from there")
-      ->check(named());
-  sub->footer("Without --scenario, --sources or --data: scenario 4.");
-  sub->add_flag("--json", o->json, "Report as JSON");
-  sub->callback([o] { run(*o); });
+  sub.option("-m,--method", o->method, "NAME[:FORM], as `demix methods` lists them").show_default();
+  add_problem_options(sub, o->problem);
+  sub.option("--eta", o->etas, "Values to try, comma-separated (default: 1e-5 to 5e-2 as the paper)")
+      .comma_separated()
+      .positive();
+  sub.option("--tau", o->taus, "Values to try, comma-separated (default: the paper's)")
+      .comma_separated()
+      .positive();
+  sub.option("-o,--output", o->folder,
+             "Folder for cells.csv and a heat map. A search that was stopped goes on from there")
+      .named();
+  sub.footer("Without --scenario, --sources or --data: scenario 4.");
+  sub.flag("--json", o->json, "Report as JSON");
+  sub.run([o] { run(*o); });
 }
 
 }  // namespace demix::cli

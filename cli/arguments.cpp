@@ -1,0 +1,181 @@
+#include "arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+
+namespace demix::cli {
+
+Option Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option Option::group(const std::string& title) {
+  option_->group(title);
+  return *this;
+}
+
+Option Option::comma_separated() {
+  option_->delimiter(',');
+  return *this;
+}
+
+Option Option::one_at_a_time() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::needs(const Option& other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option Option::range(Index least, Index most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option Option::real_range(double least, double most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option Option::one_of(const std::vector<std::string>& names) {
+  option_->check(CLI::IsMember(names));
+  return *this;
+}
+
+Option Option::positive() {
+  return check(
+      [](const std::string& word) {
+        const double value = std::strtod(word.c_str(), nullptr);
+        return std::isfinite(value) && value > 0 ? "" : "expected a positive number, got " + word;
+      },
+      "POSITIVE");
+}
+
+Option Option::named() {
+  return check([](const std::string& word) { return word.empty() ? "expected a name, got none" : ""; },
+               "NAME");
+}
+
+Option Option::check(std::function<std::string(const std::string&)> complaint, const std::string& kind) {
+  option_->check(CLI::Validator(std::move(complaint), kind));
+  return *this;
+}
+
+template <typename T>
+Option Arguments::option(const std::string& names, T& value, const std::string& help) {
+  return Option(command_->add_option(names, value, help));
+}
+
+Option Arguments::flag(const std::string& names, bool& value, const std::string& help) {
+  return Option(command_->add_flag(names, value, help));
+}
+
+void Arguments::footer(const std::string& text) { command_->footer(text); }
+
+void Arguments::run(std::function<void()> work) { command_->callback(std::move(work)); }
+
+Program::Program(const std::string& name, const std::string& text, const std::string& version,
+                 const std::string& footer)
+    : app_(std::make_unique<CLI::App>(text, name)) {
+  app_->set_version_flag("--version", name + " " + version);
+  app_->require_subcommand(1);
+  app_->footer(footer);
+}
+
+Program::~Program() = default;
+
+Arguments Program::command(const std::string& name, const std::string& text) {
+  return Arguments(app_->add_subcommand(name, text));
+}
+
+namespace {
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+OptionHelp help_of(const CLI::Option& option) {
+  OptionHelp help{{}, option.get_name(true), option.get_description(), {}, {}};
+  for (const std::string& s : option.get_snames()) help.flags.push_back("-" + s);
+  for (const std::string& l : option.get_lnames()) {
+    if (l != "help-all") help.flags.push_back("--" + l);
+  }
+  if (option.get_items_expected_max() == 0) return help;
+  help.value = option.get_type_name();  // "TEXT:{a,b}"
+  const std::size_t open = help.value.find('{');
+  const std::size_t close = help.value.rfind('}');
+  if (open != std::string::npos && close != std::string::npos) {
+    help.choices = CLI::detail::split(help.value.substr(open + 1, close - open - 1), ',');
+    help.value = "VALUE";
+  } else {
+    help.value = help.value.substr(0, help.value.find(':'));
+  }
+  if (help.value.empty()) help.value = "VALUE";
+  return help;
+}
+
+}  // namespace
+
+bool Program::run(int argc, const char* const* argv) {
+  const auto is_command = [&](const std::string& word) {
+    return std::ranges::any_of(commands_of(*app_),
+                               [&](const CLI::App* command) { return command->get_name() == word; });
+  };
+  if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) {
+    throw UsageError(std::string("unknown command '") + argv[1] + "'");
+  }
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    app_->exit(e);
+    return false;
+  } catch (const CLI::ParseError& e) {
+    throw UsageError(e.what());
+  }
+  return true;
+}
+
+std::string Program::text() const { return app_->get_description(); }
+
+std::vector<CommandHelp> Program::commands() const {
+  std::vector<CommandHelp> all;
+  for (const CLI::App* command : commands_of(*app_)) {
+    CommandHelp help{command->get_name(), command->get_description(), {}, {}};
+    if (command->get_footer() != app_->get_footer()) help.footer = command->get_footer();
+    for (const CLI::Option* option : command->get_options()) help.options.push_back(help_of(*option));
+    all.push_back(std::move(help));
+  }
+  return all;
+}
+
+template Option Arguments::option(const std::string&, int&, const std::string&);
+template Option Arguments::option(const std::string&, Index&, const std::string&);
+template Option Arguments::option(const std::string&, std::uint64_t&, const std::string&);
+template Option Arguments::option(const std::string&, double&, const std::string&);
+template Option Arguments::option(const std::string&, std::string&, const std::string&);
+template Option Arguments::option(const std::string&, std::optional<Index>&, const std::string&);
+template Option Arguments::option(const std::string&, std::optional<double>&, const std::string&);
+template Option Arguments::option(const std::string&, std::vector<int>&, const std::string&);
+template Option Arguments::option(const std::string&, std::vector<Index>&, const std::string&);
+template Option Arguments::option(const std::string&, std::vector<double>&, const std::string&);
+template Option Arguments::option(const std::string&, std::vector<std::string>&, const std::string&);
+
+}  // namespace demix::cli
