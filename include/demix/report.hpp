@@ -68,7 +68,8 @@ struct ScatterFigure {
   std::vector<Panel> panels;  ///< 1 to 6, side by side; each square, with equal scales on its axes
 };
 
-/// Curves y(x) in panels side by side.
+/// Curves y(x) in panels side by side, with up to 14 labels and one legend below. Curves leave a gap where
+/// they are not finite, or not positive on a log axis; bands are bars where there are dots.
 struct CurvesFigure {
   struct Curve {
     std::string label;              ///< the same label looks the same in all panels

@@ -12,7 +12,8 @@ namespace {
 
 using Curve = ConvergenceFigure::Curve;
 using Panel = ConvergenceFigure::Panel;
-using gnuplot::literal;
+using gnuplot::colours;
+using gnuplot::Range;
 using gnuplot::require;
 
 constexpr double smallest = 1e-8;
@@ -21,7 +22,6 @@ constexpr double largest = 1e2;
 // Points, then pixels. The page grows with what is written in the legends, two entries in a row below the
 // axes.
 constexpr double font = 14;
-constexpr double legend_font = 13;
 constexpr double title_font = 17;
 constexpr double least_across = 490;
 constexpr double down = 330;
@@ -30,20 +30,11 @@ constexpr double right = 25;
 constexpr double above = 45;    // the title of a panel
 constexpr double below = 85;    // numbers and label again
 constexpr double outdent = 50;  // of the legend, left of the axes
-constexpr double line = 25;     // of the legend
-constexpr double sample = 38;   // of a curve in the legend
-constexpr double gap = 10;
-constexpr double bar_gap = 4;  // between error bars
+constexpr double bar_gap = 4;   // between error bars
 
 constexpr const char* grey = "#707070";
-constexpr std::array colours{gnuplot::blue,   gnuplot::red, gnuplot::green, gnuplot::purple,
-                             gnuplot::orange, gnuplot::sky, gnuplot::black};
 constexpr std::array points{7, 5, 9, 11, 13, 15, 2, 6, 4, 8, 10, 12, 14, 1};  // filled, then open
 static_assert(points.size() == 2 * colours.size());
-
-struct Range {
-  double lo, hi;
-};
 
 void validate(const Curve& c, const std::string& name, std::size_t frames) {
   const auto fits = [&](const std::vector<double>& v, const char* field) {
@@ -86,9 +77,7 @@ void validate(const ConvergenceFigure& f) {
 std::vector<std::string> labels_of(const ConvergenceFigure& f) {
   std::vector<std::string> labels;
   for (const Panel& p : f.panels) {
-    for (const Curve& c : p.curves) {
-      if (std::find(labels.begin(), labels.end(), c.label) == labels.end()) labels.push_back(c.label);
-    }
+    for (const Curve& c : p.curves) gnuplot::place_of(c.label, labels);
   }
   require(labels.size() <= points.size(),
           fmt::format("panels: expected up to {} different labels, got {}", points.size(), labels.size()));
@@ -104,11 +93,11 @@ std::string threshold_entry(const ConvergenceFigure& f) {
 }
 
 double entry_width(const ConvergenceFigure& f) {
-  double width = gnuplot::width_of(threshold_entry(f), legend_font);
+  std::vector<gnuplot::Entry> entries{{threshold_entry(f)}};
   for (const Panel& p : f.panels) {
-    for (const Curve& c : p.curves) width = std::max(width, gnuplot::width_of(entry_of(c), legend_font));
+    for (const Curve& c : p.curves) entries.push_back({entry_of(c)});
   }
-  return sample + width + 2 * gap;
+  return gnuplot::width_of(entries);
 }
 
 // The powers of ten around all that is drawn.
@@ -191,7 +180,7 @@ struct Layout {
     }
     across = column - left - right;
     const std::size_t lines = (most + 1) / 2;
-    row = above + down + below + line * static_cast<double>(lines) + 15;
+    row = above + down + below + gnuplot::legend_line * static_cast<double>(lines) + 15;
     top = f.title.empty() ? 0 : 45;
     page = {column * static_cast<double>(columns), top + row * static_cast<double>(rows),
             fmt::format("sans-serif,{}", font)};
@@ -208,8 +197,7 @@ class Script {
         "set format x '10^{%L}'\nset format y '10^{%L}'\n"
         "unset key\n";
     text_ += fmt::format("set yrange [{}:{}]\n", errors_.lo, errors_.hi);
-    text_ +=
-        layout.page.write(f.title, layout.page.width / 2, 28, fmt::format("center font ',{}'", title_font));
+    text_ += layout.page.heading(f.title, title_font);
     for (std::size_t i = 0; i < f.panels.size(); ++i) {
       const std::size_t row = i / layout.columns;
       const std::size_t column = i % layout.columns;
@@ -253,37 +241,22 @@ class Script {
     text_ += fmt::format("plot {}{}NaN\n", bars, lines);
   }
 
-  // Read down the first column, then the second.
   void legend(const Panel& p, double x, double y) {
-    const std::size_t half = (p.curves.size() + 2) / 2;
-    const auto entry = [&](std::size_t k, const std::string& style, const std::string& text) {
-      const double at_x = x + (k < half ? 0 : layout_.entry);
-      const double at_y = y + line * (0.5 + static_cast<double>(k % half));
-      text_ += fmt::format("set arrow from {} to {} nohead {}\n", layout_.page.at(at_x, at_y),
-                           layout_.page.at(at_x + sample, at_y), style);
-      text_ +=
-          layout_.page.write(text, at_x + sample + gap, at_y, fmt::format("left font ',{}'", legend_font));
-      return layout_.page.at(at_x + sample / 2, at_y);
-    };
-    for (std::size_t k = 0; k < p.curves.size(); ++k) {
-      const Curve& c = p.curves[k];
-      const std::string middle = entry(k, line_of(c), entry_of(c));
-      text_ += fmt::format("set label '' at {} point {}\n", middle, point_of(c));
-    }
-    entry(p.curves.size(), threshold_style(), threshold_entry(figure_));
+    std::vector<gnuplot::Entry> entries;
+    for (const Curve& c : p.curves) entries.push_back({entry_of(c), line_of(c), point_of(c)});
+    entries.push_back({threshold_entry(figure_), threshold_style(), ""});
+    text_ += layout_.page.legend(entries, x, y, 2, layout_.entry);
   }
 
-  std::size_t place(const Curve& c) const {
-    return static_cast<std::size_t>(std::find(labels_.begin(), labels_.end(), c.label) - labels_.begin());
-  }
+  std::size_t place(const Curve& c) { return gnuplot::place_of(c.label, labels_); }
 
-  const char* colour_of(const Curve& c) const { return colours[place(c) % colours.size()]; }
+  const char* colour_of(const Curve& c) { return colours[place(c) % colours.size()]; }
 
-  std::string line_of(const Curve& c) const {
+  std::string line_of(const Curve& c) {
     return fmt::format("lw 2 lc rgb '{}' dt {}", colour_of(c), place(c) < colours.size() ? "1" : "'-'");
   }
 
-  std::string point_of(const Curve& c) const {
+  std::string point_of(const Curve& c) {
     return fmt::format("pt {} ps 1.1 lc rgb '{}'", points[place(c)], colour_of(c));
   }
 

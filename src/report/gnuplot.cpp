@@ -17,6 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of an entry of a legend, in pixels.
+constexpr double sample = 38;
+constexpr double gap = 10;
+
 std::runtime_error failure(const std::string& why) { return std::runtime_error("no pictures drawn: " + why); }
 
 // A folder beside the pictures, gone at the end. What is in it can be given its name in one step, and has the
@@ -110,6 +114,36 @@ std::string Page::write(std::string_view text, double x, double y, std::string_v
   return fmt::format("set label {} at {} {} noenhanced\n", literal(text), at(x, y), how);
 }
 
+std::string Page::heading(std::string_view title, double points) const {
+  return write(title, width / 2, 28, fmt::format("center font ',{}'", points));
+}
+
+std::string Page::line(double x, double y, double to_x, double to_y, std::string_view style) const {
+  return fmt::format("set arrow from {} to {} nohead {}\n", at(x, y), at(to_x, to_y), style);
+}
+
+std::string Page::legend(const std::vector<Entry>& entries, double x, double y, std::size_t columns,
+                         double column) const {
+  const std::size_t rows = (entries.size() + columns - 1) / columns;
+  std::string out;
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    const Entry& e = entries[k];
+    const double left = x + column * static_cast<double>(k / rows);
+    const double middle = y + legend_line * (0.5 + static_cast<double>(k % rows));
+    if (!e.line.empty()) out += line(left, middle, left + sample, middle, e.line);
+    if (!e.point.empty())
+      out += fmt::format("set label '' at {} point {}\n", at(left + sample / 2, middle), e.point);
+    out += write(e.text, left + sample + gap, middle, fmt::format("left font ',{}'", legend_font));
+  }
+  return out;
+}
+
+double width_of(const std::vector<Entry>& entries) {
+  double width = 0;
+  for (const Entry& e : entries) width = std::max(width, width_of(e.text, legend_font));
+  return sample + width + 2 * gap;
+}
+
 std::string literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -146,6 +180,37 @@ double width_of(std::string_view text, double points) {
   return longest * points * 4 / 3;
 }
 
+double width_of(const std::vector<std::string>& texts, double points) {
+  double longest = 0;
+  for (const std::string& text : texts) longest = std::max(longest, width_of(text, points));
+  return longest;
+}
+
+std::vector<std::string> wrapped(std::string_view text, double points, double room) {
+  std::vector<std::string> lines(text.empty() ? 0 : 1);
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t space = std::min(text.find_first_of(" \n", from), text.size());
+    const std::string_view word = text.substr(from, space - from);
+    std::string& last = lines.back();
+    const bool starts = from == 0 || text[from - 1] == '\n';
+    if (starts || width_of(last + " " + std::string(word), points) <= room) {
+      last += (starts ? "" : " ") + std::string(word);
+    } else {
+      lines.emplace_back(word);
+    }
+    if (space < text.size() && text[space] == '\n') lines.emplace_back();
+    from = space + 1;
+  }
+  return lines;
+}
+
+std::size_t place_of(const std::string& label, std::vector<std::string>& labels) {
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  if (found != labels.end()) return static_cast<std::size_t>(found - labels.begin());
+  labels.push_back(label);
+  return labels.size() - 1;
+}
+
 void inline_data(std::string& script, std::string_view name, const Matrix<double>& rows) {
   script += fmt::format("${} << EOD\n", name);
   for (Index i = 0; i < rows.rows(); ++i) {
@@ -164,15 +229,17 @@ std::vector<fs::path> draw(const std::string& script, const Page& page, const fs
     throw failure("gnuplot is not installed (apt install gnuplot-nox)");
   }
   const Workplace workplace(base);
-  const auto script_to = [&](const char* terminal, double scale, const char* file) {
+  const auto script_to = [&](const std::string& terminal, double scale, double letters, const char* file) {
     return fmt::format(
         "set terminal {} size {:.0f},{:.0f} font '{}' fontscale {:.4f} background rgb 'white'\n"
         "set output '{}'\nset encoding utf8\n{}unset output\nreset\n",
-        terminal, page.width, page.height, page.font, scale, file, script);
+        terminal, scale * page.width, scale * page.height, page.font, letters, file, script);
   };
   // as large in one as in the other
+  const double k = page.png_scale;
   const std::string both =
-      script_to("pngcairo pointscale 1.4", 1, "png") + script_to("svg dashlength 0.7", page.svg_scale, "svg");
+      script_to(fmt::format("pngcairo pointscale {} linewidth {}", 1.4 * k, k), k, k, "png") +
+      script_to("svg dashlength 0.7", 1, page.svg_scale, "svg");
   run(workplace.path(), both);
   const fs::path png = with_ending(base, ".png");
   const fs::path svg = with_ending(base, ".svg");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,12 +19,29 @@ inline constexpr const char* green = "#009E73";
 inline constexpr const char* purple = "#CC79A7";
 inline constexpr const char* orange = "#E69F00";
 inline constexpr const char* sky = "#56B4E9";
+inline constexpr std::array colours{blue, red, green, purple, orange, sky, black};  // of curves, in turn
+
+struct Range {
+  double lo, hi;
+};
+
+/// Of a legend: how its line and its point look, in gnuplot's words; empty = none.
+struct Entry {
+  std::string text, line{}, point{};
+};
+
+// Of a legend, in pixels.
+inline constexpr double legend_line = 25;
+inline constexpr double legend_font = 13;  // in points
+/// What the widest of them takes.
+double width_of(const std::vector<Entry>& entries);
 
 /// Of a picture, in pixels.
 struct Page {
   double width, height;
   std::string font;           ///< family,points
   double svg_scale = 4. / 3;  ///< of its letters: a point is 4/3 pixels in a PNG, one in an SVG
+  double png_scale = 1;       ///< pixels of a PNG for each of the page's
 
   /// Where the axes of a plot are, from the upper left corner of the page.
   std::string axes(double left, double top, double across, double down) const;
@@ -31,6 +49,13 @@ struct Page {
   std::string at(double x, double y) const;
   /// A line of the script that writes `text` at a point, as it is; `how`: center, rotate by 90, ...
   std::string write(std::string_view text, double x, double y, std::string_view how) const;
+  /// The title, in the middle above all.
+  std::string heading(std::string_view title, double points) const;
+  /// From one point to another.
+  std::string line(double x, double y, double to_x, double to_y, std::string_view style) const;
+  /// In columns of that width, read down the first, then the second, ...
+  std::string legend(const std::vector<Entry>& entries, double x, double y, std::size_t columns,
+                     double column) const;
 };
 
 /// `text` as gnuplot reads it, in quotes. Drawn with `noenhanced` it shows as it is; a line end starts a new
@@ -43,6 +68,13 @@ std::string named_tics(const std::vector<std::string>& names);
 /// About as many pixels as the longest line of `text` takes in a font of so many points, rather more than
 /// less.
 double width_of(std::string_view text, double points);
+double width_of(const std::vector<std::string>& texts, double points);
+
+/// `text` in lines of at most `room` pixels, broken at spaces; a word stays whole.
+std::vector<std::string> wrapped(std::string_view text, double points, double room);
+
+/// The place of `label`, which is added if it is not there.
+std::size_t place_of(const std::string& label, std::vector<std::string>& labels);
 
 /// Defines the data block $name: one line of text per row.
 void inline_data(std::string& script, std::string_view name, const Matrix<double>& rows);

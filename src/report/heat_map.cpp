@@ -7,11 +7,13 @@
 
 #include "demix/report.hpp"
 #include "report/gnuplot.hpp"
+#include "report/tics.hpp"
 
 namespace demix::report {
 namespace {
 
 using gnuplot::literal;
+using gnuplot::Range;
 using gnuplot::require;
 using gnuplot::width_of;
 
@@ -47,10 +49,6 @@ void validate(const HeatMap& f) {
   }
 }
 
-struct Range {
-  double lo, hi;
-};
-
 // Of the colours: a factor of three at least, so that there are numbers beside the bar.
 Range values_of(const HeatMap& f) {
   Range r{std::numeric_limits<double>::infinity(), 0};
@@ -62,37 +60,7 @@ Range values_of(const HeatMap& f) {
   return {r.lo / wider, r.hi * wider};
 }
 
-struct Tics {
-  std::string text;  // for gnuplot
-  double width = 0;
-};
-
-// Beside the colour bar: powers of ten if there are some, else also numbers between.
-Tics value_tics(const Range& r) {
-  const double decades = std::log10(r.hi / r.lo);
-  const std::vector<int> digits = decades >= 2   ? std::vector{1}
-                                  : decades >= 1 ? std::vector{1, 2, 5}
-                                                 : std::vector{1, 2, 3, 5, 7};
-  Tics out;
-  for (int k = static_cast<int>(std::floor(std::log10(r.lo))); k <= std::ceil(std::log10(r.hi)); ++k) {
-    for (const int d : digits) {
-      const double v = d * std::pow(10, k);
-      if (v < r.lo || v > r.hi) continue;
-      const std::string number = fmt::format("{:.3g}", v);
-      out.width =
-          std::max(out.width, decades >= 2 ? width_of(fmt::format("10{}", k), font) : width_of(number, font));
-      out.text += fmt::format("{}'{}' {:.6g}", out.text.empty() ? "" : ", ",
-                              decades >= 2 ? fmt::format("10^{{{}}}", k) : number, v);
-    }
-  }
-  return out;
-}
-
-double longest(const std::vector<std::string>& texts) {
-  double width = 0;
-  for (const std::string& text : texts) width = std::max(width, width_of(text, font));
-  return width;
-}
+double longest(const std::vector<std::string>& texts) { return width_of(texts, font); }
 
 double lines_of(const std::string& text) {
   return 1 + static_cast<double>(std::count(text.begin(), text.end(), '\n'));
@@ -106,20 +74,22 @@ double most_lines(const std::vector<std::string>& texts) {
 
 struct Layout {
   double left, top, across, down;  // of the cells
+  Tics values;
   gnuplot::Page page;
 
   // Names and titles fit: what stands upright beside the cells is not longer than they are high.
   explicit Layout(const HeatMap& f) {
     left = pad + 2 * line + longest(f.y);
     top = f.title.empty() ? pad : 58;
-    const double right = 2 * pad + bar + value_tics(values_of(f)).width + 2 * line;
     const double below = pad + line * (1.5 + most_lines(f.x));
     const double cell_across = pad + std::max({40.0, longest(f.x), longest(f.texts)});
     const double cell_down = pad + line * std::max(most_lines(f.y), most_lines(f.texts));
-    across = std::max({200.0, cell_across * static_cast<double>(f.x.size()), width_of(f.x_label, font),
-                       width_of(f.title, title_font) - left - right});
     down = std::max({200.0, cell_down * static_cast<double>(f.y.size()), width_of(f.y_label, font),
                      width_of(f.value_label, font)});
+    values = tics_of({values_of(f), true, down}, font);
+    const double right = 2 * pad + bar + values.width + 2 * line;
+    across = std::max({200.0, cell_across * static_cast<double>(f.x.size()), width_of(f.x_label, font),
+                       width_of(f.title, title_font) - left - right});
     page = {left + across + right, top + down + below, fmt::format("sans-serif,{}", font)};
   }
 };
@@ -134,8 +104,7 @@ std::string palette() {
 std::string frame_of(const HeatMap& f, const Layout& at) {
   const double middle = at.left + at.across / 2;
   const double half_way = at.top + at.down / 2;
-  return at.page.axes(at.left, at.top, at.across, at.down) +
-         at.page.write(f.title, at.page.width / 2, 28, fmt::format("center font ',{}'", title_font)) +
+  return at.page.axes(at.left, at.top, at.across, at.down) + at.page.heading(f.title, title_font) +
          at.page.write(f.x_label, middle, at.page.height - 0.75 * line, "center") +
          at.page.write(f.y_label, line, half_way, "center rotate by 90") +
          at.page.write(f.value_label, at.page.width - line, half_way, "center rotate by 90") +
@@ -149,9 +118,8 @@ std::string colour_bar(const Layout& at, const Range& r) {
   return palette() + fmt::format(
                          "set logscale cb\nset cbrange [{:.6g}:{:.6g}]\nset cbtics ({})\n"
                          "set colorbox user origin {} size screen {:.5f},{:.5f} noborder\n",
-                         r.lo, r.hi, value_tics(r).text,
-                         at.page.at(at.left + at.across + pad, at.top + at.down), bar / at.page.width,
-                         at.down / at.page.height);
+                         r.lo, r.hi, at.values.text, at.page.at(at.left + at.across + pad, at.top + at.down),
+                         bar / at.page.width, at.down / at.page.height);
 }
 
 // Where every run failed; it leaves room for a text.

@@ -1,0 +1,270 @@
+#include "report/panels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "report/tics.hpp"
+
+namespace demix::report {
+namespace {
+
+using gnuplot::width_of;
+using gnuplot::wrapped;
+using Lines = std::vector<std::string>;
+
+// Points, then pixels: letters that can still be read in a column of a journal.
+constexpr double font = 15;
+constexpr double small_font = 13;  // names of lines across
+constexpr double title_font = 17;
+constexpr double text_line = 25;
+constexpr double small_line = 21;
+constexpr double pad = 14;
+constexpr double gap = 4;          // between numbers and the name of their axis
+constexpr double tic = 15;         // its length, and the gap to its number
+constexpr double name_room = 110;  // for the name of a line across, before it is broken
+constexpr const char* grey = "#707070";
+
+double height_of(const Lines& lines, double each = text_line) {
+  return each * static_cast<double>(lines.size());
+}
+
+double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
+
+// 0 to 1 along the axis
+double share(double v, const gnuplot::Range& r, bool log) {
+  return log ? std::log(v / r.lo) / std::log(r.hi / r.lo) : (v - r.lo) / (r.hi - r.lo);
+}
+
+// Names of the lines across in one direction, each where its line is: 0 to 1 along the axis.
+struct Names {
+  std::vector<double> at;
+  std::vector<Lines> texts;
+
+  Names(const Axes& a, bool vertical, double room) {
+    for (const Line& l : a.lines) {
+      if (l.vertical != vertical || l.name.empty()) continue;
+      at.push_back(vertical ? share(l.at, a.x, a.log_x) : 1 - share(l.at, a.y, a.log_y));
+      texts.push_back(wrapped(l.name, small_font, room));
+    }
+  }
+  double width(std::size_t k) const { return width_of(texts[k], small_font); }
+  double height(std::size_t k) const { return height_of(texts[k], small_line); }
+  double most(double (Names::*size)(std::size_t) const) const {
+    double out = 0;
+    for (std::size_t k = 0; k < texts.size(); ++k) out = std::max(out, (this->*size)(k));
+    return out;
+  }
+};
+
+// Middles for texts of these sizes between 0 and `length`: near to where each should be, and none touches
+// another.
+std::vector<double> apart(const std::vector<double>& wanted, const std::vector<double>& size, double length) {
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
+  std::vector<double> out = wanted;
+  double free = 0;  // from here on
+  for (const std::size_t k : order) {
+    out[k] = std::max(wanted[k], free + size[k] / 2);
+    free = out[k] + size[k] / 2;
+  }
+  double taken = length;  // from here on
+  for (auto k = order.rbegin(); k != order.rend(); ++k) {
+    out[*k] = std::min(out[*k], taken - size[*k] / 2);
+    taken = out[*k] - size[*k] / 2;
+  }
+  return out;
+}
+
+// What stands around one of the axes.
+struct Around {
+  const Axes* axes;
+  Tics x, y;
+  Lines title, x_label, y_label;
+  Names right_names, upper_names;
+  double left, right, above, below;
+
+  Around(const Axes& a, double across, double down)
+      : axes(&a),
+        x(tics_of({a.x, a.log_x, across, true}, font)),
+        y(tics_of({a.y, a.log_y, down, false}, font)),
+        title(wrapped(a.title, font, across)),
+        x_label(wrapped(a.x_label, font, across)),
+        y_label(wrapped(a.y_label, font, down)),
+        right_names(a, false, name_room),
+        upper_names(a, true, name_room),
+        left(pad + height_of(y_label) + y.width + tic + gap),
+        right(pad + tic + right_names.most(&Names::width)),
+        above(pad + height_of(title) + upper_names.most(&Names::height)),
+        below(gap + 1.2 * text_line + height_of(x_label) + pad) {}
+};
+
+class Drawing {
+ public:
+  explicit Drawing(const Panels& p) : panels_(p), columns_(std::min(p.columns, p.axes.size())) {
+    lay_out(p.across, p.down);
+    const double entry = width_of(p.legend) + 2 * pad;
+    if (!p.legend.empty() && entry > page_.width) {
+      const double grown = 1 + (entry - page_.width) / static_cast<double>(columns_) / p.across;
+      lay_out(grown * p.across, grown * p.down);
+    }
+    write();
+  }
+
+  std::vector<std::filesystem::path> draw(const std::filesystem::path& base) const {
+    return gnuplot::draw(script_, page_, base);
+  }
+
+ private:
+  // Axes of a column stand above each other, those of a row beside each other.
+  void lay_out(double across, double down) {
+    across_ = across;
+    down_ = down;
+    around_.clear();
+    for (const Axes& a : panels_.axes) around_.emplace_back(a, across, down);
+    left_.assign(columns_, 0);
+    right_.assign(columns_, 0);
+    above_.assign((around_.size() + columns_ - 1) / columns_, 0);
+    below_ = above_;
+    for (std::size_t i = 0; i < around_.size(); ++i) {
+      const Around& a = around_[i];
+      left_[i % columns_] = std::max(left_[i % columns_], a.left);
+      right_[i % columns_] = std::max(right_[i % columns_], a.right);
+      above_[i / columns_] = std::max(above_[i / columns_], a.above);
+      below_[i / columns_] = std::max(below_[i / columns_], a.below);
+    }
+    page_.width = sum(left_) + sum(right_) + across * static_cast<double>(columns_);
+    title_ = wrapped(panels_.title, title_font, page_.width - 2 * pad);
+    top_ = title_.empty() ? 0 : pad / 2 + height_of(title_);
+    legend_top_ = top_ + sum(above_) + sum(below_) + down * static_cast<double>(above_.size());
+    place_legend();
+    page_.font = fmt::format("sans-serif,{}", font);
+    page_.png_scale = 2;
+  }
+
+  void place_legend() {
+    const std::size_t n = panels_.legend.size();
+    const auto fitting = static_cast<std::size_t>((page_.width - 2 * pad) / width_of(panels_.legend));
+    const std::size_t most = std::clamp<std::size_t>(fitting, 1, std::max<std::size_t>(n, 1));
+    const std::size_t rows = (n + most - 1) / most;
+    legend_columns_ = rows == 0 ? 1 : (n + rows - 1) / rows;
+    page_.height = legend_top_ + (rows == 0 ? 0 : gnuplot::legend_line * static_cast<double>(rows) + pad);
+  }
+
+  void write() {
+    script_ =
+        "set multiplot\nset border 3 lw 1\nset tics out nomirror scale 0.6,0.3\n"
+        "set xtics offset 0,0.4\nset ytics offset 0.7,0\n"
+        "set grid xtics ytics lt 1 lw 0.5 lc rgb '#E0E0E0'\nunset key\n"
+        "set style fill transparent solid 0.22 noborder\n";
+    write_lines(title_, page_.width / 2, pad / 2 + text_line / 2,
+                fmt::format("center font ',{}'", title_font));
+    const double width = width_of(panels_.legend);
+    script_ += page_.legend(panels_.legend, (page_.width - width * static_cast<double>(legend_columns_)) / 2,
+                            legend_top_, legend_columns_, width);
+    double y = top_;
+    for (std::size_t row = 0; row < above_.size(); ++row) {
+      double x = 0;
+      for (std::size_t column = 0; column < columns_ && row * columns_ + column < around_.size(); ++column) {
+        panel(around_[row * columns_ + column], x + left_[column], y + above_[row]);
+        x += left_[column] + across_ + right_[column];
+      }
+      y += above_[row] + down_ + below_[row];
+    }
+    script_ += "unset multiplot\n";
+  }
+
+  // The first line at y, the others below.
+  void write_lines(const Lines& lines, double x, double y, const std::string& how, double each = text_line) {
+    for (const std::string& line : lines) {
+      script_ += page_.write(line, x, y, how);
+      y += each;
+    }
+  }
+
+  void panel(const Around& a, double x, double y) {
+    const Axes& axes = *a.axes;
+    script_ += page_.axes(x, y, across_, down_);
+    script_ += fmt::format("set xrange [{:.10g}:{:.10g}]\nset yrange [{:.10g}:{:.10g}]\n", axes.x.lo,
+                           axes.x.hi, axes.y.lo, axes.y.hi);
+    script_ += fmt::format("unset logscale\n{}{}", axes.log_x ? "set logscale x\n" : "",
+                           axes.log_y ? "set logscale y\n" : "");
+    script_ += fmt::format("set xtics ({})\nset ytics ({})\n", a.x.text, a.y.text);
+    const double names = a.upper_names.most(&Names::height);
+    write_lines(a.title, x, y - pad / 2 - names - height_of(a.title) + text_line / 2, "left");
+    write_lines(a.x_label, x + across_ / 2, y + down_ + gap + 1.7 * text_line, "center");
+    double beside = x - tic - a.y.width - gap - height_of(a.y_label) + text_line / 2;
+    for (const std::string& line : a.y_label) {
+      script_ += page_.write(line, beside, y + down_ / 2, "center rotate by 90");
+      beside += text_line;
+    }
+    lines_across(axes, x, y);
+    write_right(a.right_names, x + across_, y);
+    write_above(a.upper_names, x, y);
+    script_ += axes.script + "unset label\nunset arrow\n";
+  }
+
+  void lines_across(const Axes& axes, double x, double y) {
+    const std::string style = fmt::format("back dt '-' lw 1 lc rgb '{}'", grey);
+    for (const Line& l : axes.lines) {
+      const double right = x + across_ * share(l.at, axes.x, axes.log_x);
+      const double down = y + down_ * (1 - share(l.at, axes.y, axes.log_y));
+      script_ += l.vertical ? page_.line(right, y, right, y + down_, style)
+                            : page_.line(x, down, x + across_, down, style);
+    }
+  }
+
+  // Each with a short line to where it belongs.
+  void write_right(const Names& n, double x, double y) {
+    std::vector<double> at;
+    std::vector<double> size;
+    for (std::size_t k = 0; k < n.at.size(); ++k) {
+      at.push_back(n.at[k] * down_);
+      size.push_back(n.height(k));
+    }
+    const std::vector<double> put = apart(at, size, down_);
+    for (std::size_t k = 0; k < put.size(); ++k) {
+      script_ += page_.line(x, y + at[k], x + tic - 3, y + put[k], pointer());
+      write_lines(n.texts[k], x + tic, y + put[k] - (size[k] - small_line) / 2, "left" + name_style(),
+                  small_line);
+    }
+  }
+
+  void write_above(const Names& n, double x, double y) {
+    std::vector<double> at;
+    std::vector<double> size;
+    for (std::size_t k = 0; k < n.at.size(); ++k) {
+      at.push_back(n.at[k] * across_);
+      size.push_back(n.width(k) + pad);
+    }
+    const std::vector<double> put = apart(at, size, across_);
+    for (std::size_t k = 0; k < put.size(); ++k) {
+      script_ += page_.line(x + at[k], y, x + put[k], y - 6, pointer());
+      write_lines(n.texts[k], x + put[k], y - 6 - n.height(k) + small_line / 2, "center" + name_style(),
+                  small_line);
+    }
+  }
+
+  static std::string pointer() { return fmt::format("dt 1 lw 1 lc rgb '{}'", grey); }
+  static std::string name_style() { return fmt::format(" font ',{}' tc rgb '{}'", small_font, grey); }
+
+  const Panels& panels_;
+  std::size_t columns_, legend_columns_ = 1;
+  double across_ = 0, down_ = 0, top_ = 0, legend_top_ = 0;
+  std::vector<Around> around_;
+  std::vector<double> left_, right_, above_, below_;  // margins: of the columns, of the rows
+  Lines title_;
+  gnuplot::Page page_;
+  std::string script_;
+};
+
+}  // namespace
+
+std::vector<std::filesystem::path> draw(const Panels& panels, const std::filesystem::path& base) {
+  return Drawing(panels).draw(base);
+}
+
+}  // namespace demix::report
