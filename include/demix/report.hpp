@@ -52,7 +52,8 @@ struct HeatMap {
   Index best_row = -1, best_column = -1;  ///< framed, unless negative
 };
 
-/// Points in the plane, and arrows from the origin: the paper's figure 1A.
+/// Points in the plane, and arrows from the origin: the paper's figure 1A. One legend below names the arrows;
+/// of more than 5000 points in a panel so many are drawn.
 struct ScatterFigure {
   struct Arrow {
     double x, y;

@@ -248,7 +248,8 @@ class Drawing {
     }
   }
 
-  static std::string pointer() { return fmt::format("dt 1 lw 1 lc rgb '{}'", grey); }
+  // Of another width than the lines across: in an SVG gnuplot would dash it as these.
+  static std::string pointer() { return fmt::format("dt 1 lw 0.9 lc rgb '{}'", grey); }
   static std::string name_style() { return fmt::format(" font ',{}' tc rgb '{}'", small_font, grey); }
 
   const Panels& panels_;
