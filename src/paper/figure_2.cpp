@@ -146,15 +146,17 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
   out.numbers = {{"published.separated", static_cast<double>(count_separated(published))},
                  {"published.diverged", static_cast<double>(count_diverged(published))},
                  {"published.median_mse", median_mse(published)},
+                 {"published.least_mse", least_mse(published)},
                  {"stream.separated", static_cast<double>(count_separated(stream))},
                  {"stream.worst_mse", largest_mse(stream)},
                  {"stream5.worst_mse", largest_mse(longer)}};
   out.measured = fmt::format(
-      "Over {} mixings: as published, {} separate after {} epochs, median error {}; the stream separator, in "
+      "Over {} mixings: as published, {} separate after {} epochs, least error {}, median {}; the stream "
+      "separator, in "
       "one pass and "
       "in time order, {} of {}, worst error {}.",
-      mixings, count_separated(published), epochs, number(median_mse(published)), count_separated(stream),
-      mixings, number(largest_mse(stream)));
+      mixings, count_separated(published), epochs, number(least_mse(published)),
+      number(median_mse(published)), count_separated(stream), mixings, number(largest_mse(stream)));
   if (count_separated(published) < mixings) {
     out.differs =
         fmt::format("The published settings separate {} of {} mixings; the paper shows one that does.",

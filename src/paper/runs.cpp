@@ -117,6 +117,12 @@ double median(std::vector<double> values) {
 
 double median_mse(const std::vector<Ended>& runs) { return runs[median_run(runs)].mse; }
 
+double least_mse(const std::vector<Ended>& runs) {
+  double least = infinite;
+  for (const Ended& run : runs) least = std::min(least, run.mse);
+  return least;
+}
+
 double largest_mse(const std::vector<Ended>& runs) {
   double most = 0;
   for (const Ended& run : runs) most = std::max(most, run.mse);

@@ -61,6 +61,7 @@ Ended by_stream(const Mixture& m, Index passes);
 std::size_t median_run(const std::vector<Ended>& runs);
 double median(std::vector<double> values);
 double median_mse(const std::vector<Ended>& runs);
+double least_mse(const std::vector<Ended>& runs);
 double largest_mse(const std::vector<Ended>& runs);
 Index count_separated(const std::vector<Ended>& runs);
 Index count_diverged(const std::vector<Ended>& runs);
