@@ -93,7 +93,8 @@ struct CurvesFigure {
   std::vector<Panel> panels;  ///< 1 to 6; up to three side by side
 };
 
-/// Rows of pictures of one size with the histogram of each beside it: the paper's figure 2C.
+/// Rows of pictures of one size with the histogram of each beside it, above the greys of its values: the
+/// paper's figure 2C. Of each picture the lowest and highest half percent of the pixels are black and white.
 struct PicturesFigure {
   struct Row {
     std::string title;               ///< left of it: sources, mixtures, recovered

@@ -114,6 +114,23 @@ std::string Page::write(std::string_view text, double x, double y, std::string_v
   return fmt::format("set label {} at {} {} noenhanced\n", literal(text), at(x, y), how);
 }
 
+std::string Page::write(const std::vector<std::string>& lines, double x, double y, double each,
+                        std::string_view how) const {
+  std::string out;
+  for (std::size_t k = 0; k < lines.size(); ++k)
+    out += write(lines[k], x, y + each * static_cast<double>(k), how);
+  return out;
+}
+
+std::string Page::write_upright(const std::vector<std::string>& lines, double x, double y, double each,
+                                std::string_view how) const {
+  const std::string turned = fmt::format("rotate by 90 {}", how);
+  std::string out;
+  for (std::size_t k = 0; k < lines.size(); ++k)
+    out += write(lines[k], x + each * static_cast<double>(k), y, turned);
+  return out;
+}
+
 std::string Page::heading(std::string_view title, double points) const {
   return write(title, width / 2, 28, fmt::format("center font ',{}'", points));
 }

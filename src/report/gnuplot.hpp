@@ -49,6 +49,11 @@ struct Page {
   std::string at(double x, double y) const;
   /// A line of the script that writes `text` at a point, as it is; `how`: center, rotate by 90, ...
   std::string write(std::string_view text, double x, double y, std::string_view how) const;
+  /// Lines below each other, the first at the point; and turned to be read from below, beside each other.
+  std::string write(const std::vector<std::string>& lines, double x, double y, double each,
+                    std::string_view how) const;
+  std::string write_upright(const std::vector<std::string>& lines, double x, double y, double each,
+                            std::string_view how) const;
   /// The title, in the middle above all.
   std::string heading(std::string_view title, double points) const;
   /// From one point to another.

@@ -160,8 +160,8 @@ class Drawing {
         "set xtics offset 0,0.4\nset ytics offset 0.7,0\n"
         "set grid xtics ytics lt 1 lw 0.5 lc rgb '#E0E0E0'\nunset key\n"
         "set style fill transparent solid 0.22 noborder\n";
-    write_lines(title_, page_.width / 2, pad / 2 + text_line / 2,
-                fmt::format("center font ',{}'", title_font));
+    script_ += page_.write(title_, page_.width / 2, pad / 2 + text_line / 2, text_line,
+                           fmt::format("center font ',{}'", title_font));
     const double width = width_of(panels_.legend);
     script_ += page_.legend(panels_.legend, (page_.width - width * static_cast<double>(legend_columns_)) / 2,
                             legend_top_, legend_columns_, width);
@@ -177,14 +177,6 @@ class Drawing {
     script_ += "unset multiplot\n";
   }
 
-  // The first line at y, the others below.
-  void write_lines(const Lines& lines, double x, double y, const std::string& how, double each = text_line) {
-    for (const std::string& line : lines) {
-      script_ += page_.write(line, x, y, how);
-      y += each;
-    }
-  }
-
   void panel(const Around& a, double x, double y) {
     const Axes& axes = *a.axes;
     script_ += page_.axes(x, y, across_, down_);
@@ -194,13 +186,12 @@ class Drawing {
                            axes.log_y ? "set logscale y\n" : "");
     script_ += fmt::format("set xtics ({})\nset ytics ({})\n", a.x.text, a.y.text);
     const double names = a.upper_names.most(&Names::height);
-    write_lines(a.title, x, y - pad / 2 - names - height_of(a.title) + text_line / 2, "left");
-    write_lines(a.x_label, x + across_ / 2, y + down_ + gap + 1.7 * text_line, "center");
-    double beside = x - tic - a.y.width - gap - height_of(a.y_label) + text_line / 2;
-    for (const std::string& line : a.y_label) {
-      script_ += page_.write(line, beside, y + down_ / 2, "center rotate by 90");
-      beside += text_line;
-    }
+    script_ +=
+        page_.write(a.title, x, y - pad / 2 - names - height_of(a.title) + text_line / 2, text_line, "left");
+    script_ +=
+        page_.write(a.x_label, x + across_ / 2, y + down_ + gap + 1.7 * text_line, text_line, "center");
+    const double beside = x - tic - a.y.width - gap - height_of(a.y_label) + text_line / 2;
+    script_ += page_.write_upright(a.y_label, beside, y + down_ / 2, text_line, "center");
     lines_across(axes, x, y);
     write_right(a.right_names, x + across_, y);
     write_above(a.upper_names, x, y);
@@ -228,8 +219,8 @@ class Drawing {
     const std::vector<double> put = apart(at, size, down_);
     for (std::size_t k = 0; k < put.size(); ++k) {
       script_ += page_.line(x, y + at[k], x + tic - 3, y + put[k], pointer());
-      write_lines(n.texts[k], x + tic, y + put[k] - (size[k] - small_line) / 2, "left" + name_style(),
-                  small_line);
+      script_ += page_.write(n.texts[k], x + tic, y + put[k] - (size[k] - small_line) / 2, small_line,
+                             "left" + name_style());
     }
   }
 
@@ -243,8 +234,8 @@ class Drawing {
     const std::vector<double> put = apart(at, size, across_);
     for (std::size_t k = 0; k < put.size(); ++k) {
       script_ += page_.line(x + at[k], y, x + put[k], y - 6, pointer());
-      write_lines(n.texts[k], x + put[k], y - 6 - n.height(k) + small_line / 2, "center" + name_style(),
-                  small_line);
+      script_ += page_.write(n.texts[k], x + put[k], y - 6 - n.height(k) + small_line / 2, small_line,
+                             "center" + name_style());
     }
   }
 
