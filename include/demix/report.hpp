@@ -21,7 +21,8 @@ struct SeparationFigure {
   Matrix<double> X, S, Y;
   std::vector<std::string> names;  ///< of the sources
   Index shown = 300;               ///< frames drawn as traces; histograms use all
-  Index stride = 1;                ///< of the frames drawn
+  Index first = 0;                 ///< of the frames drawn
+  Index stride = 1;                ///< from one drawn to the next
 };
 
 /// How well each method does as frames go by, over many runs: the log-log convergence plot of the paper's

@@ -201,13 +201,8 @@ Result outliers(const Setting& setting) {
   const Index samples = setting.quick ? 20000 : 100000;
   const std::vector<double> shares{0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2};
   report::CurvesFigure figure;
-  report::CurvesFigure::Panel panel{"",
-                                    "share of frames that are bursts (first: none)",
-                                    "median MSE",
-                                    true,
-                                    true,
-                                    {},
-                                    {{0.05, "separated", false}}};
+  report::CurvesFigure::Panel panel{"", "share of bursts (leftmost: none)", "median MSE", true, true,
+                                    {}, {{0.05, "separated", false}}};
   Result out;
   std::vector<std::vector<double>> found;
   double part = 0;

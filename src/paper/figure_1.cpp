@@ -48,11 +48,11 @@ Result figure_1a(const Setting& setting) {
   const Matrix<double> axes = white.whitener * A;
   const auto largest = [](const Matrix<double>& M) { return M.cwiseAbs().maxCoeff(); };
   report::ScatterFigure figure;
-  figure.panels = {{"(i) observed x", "x1", "x2", X, arrows(A, largest(X), "s"), {}},
-                   {"(ii) whitened h", "h1", "h2", H, arrows(axes, largest(H), "s"), {}},
-                   {"(iii) weighted z = |h| h", "z1", "z2", Z, arrows(axes, largest(Z), "s"),
-                    arrows(U, 0.6 * largest(Z), "")},
-                   {"(iv) recovered y", "y1", "y2", Y, arrows(U.transpose() * axes, largest(Y), "s"), {}}};
+  figure.panels = {
+      {"(i) observed x", "x1", "x2", X, arrows(A, largest(X), "s"), {}},
+      {"(ii) whitened h", "h1", "h2", H, arrows(axes, largest(H), "s"), {}},
+      {"(iii) weighted z", "z1", "z2", Z, arrows(axes, largest(Z), "s"), arrows(U, 0.6 * largest(Z), "")},
+      {"(iv) recovered y", "y1", "y2", Y, arrows(U.transpose() * axes, largest(Y), "s"), {}}};
   report::draw(figure, setting.folder / "fig1a");
 
   const double error = mse(S, Y);
@@ -60,7 +60,7 @@ Result figure_1a(const Setting& setting) {
   out.pictures = {{"fig1a",
                    "A sine and a saw-tooth, 5000 samples of each in random order, mixed by the matrix of "
                    "appendix B. Coloured "
-                   "arrows: axes of the sources; black: principal directions of z."}};
+                   "arrows: axes of the sources; black: principal directions of z = |h| h."}};
   out.numbers = {{"mse", error}, {"amari", amari_index(U.transpose() * axes)}};
   out.measured = fmt::format(
       "The principal directions of z are the axes of the sources: error of the recovered {}.", number(error));

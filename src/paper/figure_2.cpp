@@ -23,13 +23,15 @@ std::vector<Ended> over_mixings(const Task& task, Index mixings, const Setting& 
 }
 
 Picture draw_traces(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
-                    const std::string& title, Index shown, Index stride, const Setting& setting) {
+                    const std::string& title, Index first, Index shown, Index stride,
+                    const Setting& setting) {
   report::SeparationFigure figure;
   figure.title = title + (task.stand_in ? " (stand-ins for the recordings)" : "");
   figure.X = m.mixtures;
   figure.S = m.sources;
   figure.Y = matched_outputs(m, run);
   figure.names = task.names;
+  figure.first = first;
   figure.shown = shown;
   figure.stride = stride;
   report::draw(figure, setting.folder / name);
@@ -62,11 +64,11 @@ void draw_run(Result& out, const Task& task, const std::vector<Ended>& runs, con
   } else if (task.name == "speech") {
     constexpr Index shown = 1600;
     out.pictures.push_back(
-        draw_traces(task, m, runs[k], name, title, shown, m.sources.cols() / shown, setting));
+        draw_traces(task, m, runs[k], name, title, 0, shown, m.sources.cols() / shown, setting));
     out.pictures.push_back(
-        draw_traces(task, m, runs[k], name + "-zoom", title + ", 100 ms of it", shown, 1, setting));
+        draw_traces(task, m, runs[k], name + "-zoom", title + ", 100 ms of it", 9600, shown, 1, setting));
   } else {
-    out.pictures.push_back(draw_traces(task, m, runs[k], name, title, 300, 1, setting));
+    out.pictures.push_back(draw_traces(task, m, runs[k], name, title, 0, 300, 1, setting));
   }
 }
 

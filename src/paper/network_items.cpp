@@ -60,7 +60,6 @@ Result plasticity(const Setting& setting) {
         fmt::format("1 - |y|^2/lambda_{}^2", i + 1), activity, {}, {}, {}, false};
     for (const double a : activity) curve.y.push_back(hebbian_factor(a, lambda2));
     ours.curves.push_back(curve);
-    ours.marks.push_back({lambda2, fmt::format("lambda_{}^2", i + 1), true});
   }
   // What the synapses of output 1 really did: Delta W_1j / (2 eta y_1 x_j) = 1 - |y|^2 c_1 / (lambda_1^2
   // y_1).
@@ -90,6 +89,7 @@ Result plasticity(const Setting& setting) {
   bcm.curves = {curve};
   bcm.marks = {{theta, "theta", true}, {0, "", false}};
   ours.marks.push_back({0, "", false});
+  ours.marks.push_back({options.lambda2(0), "lambda_1^2", true});
   ours.marks.push_back({rest, "D_1", true});
   figure.panels = {ours, bcm};
   report::draw(figure, setting.folder / "plasticity");

@@ -191,7 +191,8 @@ Axes axes_of(const Panel& p, Labels& labels) {
 
 // What each label looks like, as a line, as dots or as both.
 std::vector<gnuplot::Entry> legend_of(const CurvesFigure& f, Labels& labels) {
-  std::vector<gnuplot::Entry> entries(labels.begin(), labels.end());
+  std::vector<gnuplot::Entry> entries;
+  for (const std::string& label : labels) entries.push_back({label});
   for (const Panel& p : f.panels) {
     for (const Curve& c : p.curves) {
       const std::size_t place = gnuplot::place_of(c.label, labels);

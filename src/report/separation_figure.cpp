@@ -91,6 +91,8 @@ void validate(const SeparationFigure& f) {
   require(static_cast<Index>(f.names.size()) == f.S.rows(),
           fmt::format("names: expected {}, one for each source, got {}", f.S.rows(), f.names.size()));
   require(f.shown > 0, fmt::format("shown: expected at least 1, got {}", f.shown));
+  require(f.first >= 0 && f.first < f.X.cols(),
+          fmt::format("first: expected 0 to {}, got {}", f.X.cols() - 1, f.first));
   require(f.stride > 0, fmt::format("stride: expected at least 1, got {}", f.stride));
 }
 
@@ -98,8 +100,8 @@ std::string script_for(const SeparationFigure& f) {
   const Index d = f.S.rows();
   const Index n = f.X.rows();
   const auto excerpt = [&](const Vector<double>& v) -> Vector<double> {
-    const Index shown = std::min(f.shown, v.size() / f.stride);
-    return Eigen::Map<const Vector<double>, 0, Eigen::InnerStride<>>(v.data(), shown,
+    const Index shown = std::min(f.shown, (v.size() - f.first) / f.stride);
+    return Eigen::Map<const Vector<double>, 0, Eigen::InnerStride<>>(v.data() + f.first, shown,
                                                                      Eigen::InnerStride<>(f.stride));
   };
   std::string s = "unset xtics\nunset ytics\nset border 0\nset multiplot\n";
