@@ -111,6 +111,7 @@ struct PicturesFigure {
 /// A network drawn from its weights: inputs below, outputs above, feedforward weights W as lines between them
 /// (colour: sign, thickness: size), lateral weights -M among the outputs as arcs with inhibitory (round)
 /// ends, and the total activity sum y^2 as a node that broadcasts to all of them: the paper's figure 1B.
+/// The half of an arc next to an output is the weight into that one; the diagonal of M is not drawn.
 struct NetworkFigure {
   std::string title;
   Matrix<double> W;                          ///< outputs x inputs

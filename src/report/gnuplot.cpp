@@ -161,6 +161,16 @@ double width_of(const std::vector<Entry>& entries) {
   return sample + width + 2 * gap;
 }
 
+std::size_t columns_of(const std::vector<Entry>& entries, double room) {
+  const auto fitting = std::max<std::size_t>(1, static_cast<std::size_t>(room / width_of(entries)));
+  const std::size_t rows = (entries.size() + fitting - 1) / fitting;
+  return rows == 0 ? 1 : (entries.size() + rows - 1) / rows;
+}
+
+double height_of(const std::vector<Entry>& entries, std::size_t columns) {
+  return legend_line * static_cast<double>((entries.size() + columns - 1) / columns);
+}
+
 std::string literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

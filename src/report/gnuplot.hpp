@@ -35,6 +35,10 @@ inline constexpr double legend_line = 25;
 inline constexpr double legend_font = 13;  // in points
 /// What the widest of them takes.
 double width_of(const std::vector<Entry>& entries);
+/// As many as there is room for, and as even as they can be.
+std::size_t columns_of(const std::vector<Entry>& entries, double room);
+/// Of all of them in so many columns.
+double height_of(const std::vector<Entry>& entries, std::size_t columns);
 
 /// Of a picture, in pixels.
 struct Page {

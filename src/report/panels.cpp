@@ -140,18 +140,11 @@ class Drawing {
     title_ = wrapped(panels_.title, title_font, page_.width - 2 * pad);
     top_ = title_.empty() ? 0 : pad / 2 + height_of(title_);
     legend_top_ = top_ + sum(above_) + sum(below_) + down * static_cast<double>(above_.size());
-    place_legend();
+    legend_columns_ = gnuplot::columns_of(panels_.legend, page_.width - 2 * pad);
+    page_.height = legend_top_;
+    if (!panels_.legend.empty()) page_.height += gnuplot::height_of(panels_.legend, legend_columns_) + pad;
     page_.font = fmt::format("sans-serif,{}", font);
     page_.png_scale = 2;
-  }
-
-  void place_legend() {
-    const std::size_t n = panels_.legend.size();
-    const auto fitting = static_cast<std::size_t>((page_.width - 2 * pad) / width_of(panels_.legend));
-    const std::size_t most = std::clamp<std::size_t>(fitting, 1, std::max<std::size_t>(n, 1));
-    const std::size_t rows = (n + most - 1) / most;
-    legend_columns_ = rows == 0 ? 1 : (n + rows - 1) / rows;
-    page_.height = legend_top_ + (rows == 0 ? 0 : gnuplot::legend_line * static_cast<double>(rows) + pad);
   }
 
   void write() {

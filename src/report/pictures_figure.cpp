@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "demix/report.hpp"
 #include "report/gnuplot.hpp"
@@ -12,7 +11,6 @@ namespace {
 
 using gnuplot::Range;
 using gnuplot::require;
-using gnuplot::width_of;
 using gnuplot::wrapped;
 using Row = PicturesFigure::Row;
 using Strings = std::vector<std::string>;

@@ -90,5 +90,32 @@ TEST(GnuplotText, WidthGrowsWithTheLongestLine) {
   EXPECT_EQ(width_of("\xc3\xa9", 12), 16);  // one letter of two bytes
 }
 
+TEST(GnuplotText, IsBrokenAtSpacesWhereItIsTooLong) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("", 10, 100), Lines{});
+  EXPECT_EQ(wrapped("a few words", 10, 1000), Lines{"a few words"});
+  EXPECT_EQ(wrapped("a few words", 10, width_of("a few", 10)), (Lines{"a few", "words"}));
+  EXPECT_EQ(wrapped("unbreakable word", 10, 1), (Lines{"unbreakable", "word"}));
+  EXPECT_EQ(wrapped("two\nlines", 10, 1000), (Lines{"two", "lines"}));
+}
+
+TEST(GnuplotLegend, HasEvenColumns) {
+  const std::vector<Entry> entries(5, Entry{"name"});
+  const double width = width_of(entries);
+  EXPECT_EQ(columns_of(entries, 10 * width), 5U);
+  EXPECT_EQ(columns_of(entries, 4 * width), 3U);  // three and two, not four and one
+  EXPECT_EQ(columns_of(entries, 1), 1U);
+  EXPECT_EQ(columns_of({}, 100), 1U);
+  EXPECT_EQ(height_of(entries, 3), 2 * legend_line);
+}
+
+TEST(GnuplotLegend, KnowsThePlaceOfALabel) {
+  std::vector<std::string> labels;
+  EXPECT_EQ(place_of("a", labels), 0U);
+  EXPECT_EQ(place_of("b", labels), 1U);
+  EXPECT_EQ(place_of("a", labels), 0U);
+  EXPECT_EQ(labels.size(), 2U);
+}
+
 }  // namespace
 }  // namespace demix::report::gnuplot

@@ -1,0 +1,101 @@
+#include <limits>
+
+#include "report/figure_support.hpp"
+
+namespace demix::report {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+const std::string blue = "rgb(  0, 114, 178)";
+const std::string red = "rgb(213,  94,   0)";
+
+class Network : public testing::FigureTest {
+ protected:
+  Network() {
+    figure.title = "all";
+    figure.W.resize(2, 3);
+    figure.W << 1, -0.5, 0.25, 2, 0, 1;
+    figure.M.resize(2, 2);
+    figure.M << 1, 0.4, 0.4, 1;
+    figure.inputs = {"x1", "x2", "x3"};
+    figure.outputs = {"y1", "y2"};
+  }
+  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
+  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
+  std::size_t count(const std::string& what) {
+    const std::string all = svg();
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at) ++n;
+    return n;
+  }
+
+  NetworkFigure figure;
+};
+
+TEST_F(Network, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
+
+TEST_F(Network, SaysWhatIsWhatOnce) {
+  const auto seen = texts();
+  for (const char* text : {"all", "x1", "x2", "x3", "y1", "y2", "Σ y²", "positive weight", "negative weight",
+                           "|W| = 2", "|M| = 0.4"}) {
+    EXPECT_EQ(seen.count(text), 1U) << text;
+  }
+}
+
+TEST_F(Network, IsTheSameEveryTime) { EXPECT_EQ(svg(), svg()); }
+
+TEST_F(Network, WeightsAreColouredBySign) {
+  figure.M.setIdentity();
+  EXPECT_EQ(count("stroke='" + blue), 5U);  // 1, 0.25, 2, 1, and in the legend
+  EXPECT_EQ(count("stroke='" + red), 2U);
+  figure.W = -figure.W;
+  EXPECT_EQ(count("stroke='" + blue), 2U);
+  EXPECT_EQ(count("stroke='" + red), 5U);
+}
+
+TEST_F(Network, ArcsInhibitWithRoundEnds) {
+  const std::string end = "<polygon fill = '" + red;
+  EXPECT_EQ(count(end), 2U);
+  figure.M(0, 1) = 0;  // only into the second
+  EXPECT_EQ(count(end), 1U);
+  figure.M.setIdentity();  // nothing among them
+  EXPECT_EQ(count(end), 0U);
+  EXPECT_EQ(texts().count("|M| = 0.4"), 0U);
+}
+
+TEST_F(Network, DrawsOneNodeAndNoWeights) {
+  figure.W.setZero(1, 1);
+  figure.M.setZero(1, 1);
+  figure.inputs = {"in"};
+  figure.outputs = {"out"};
+  EXPECT_TRUE(texts().contains("out"));
+}
+
+TEST_F(Network, ShowsTextsAsTheyAre) {
+  const std::string word = "a_{c}%d\"\\n`h`$i<&#";
+  figure.title = figure.inputs[1] = figure.outputs[1] = word;
+  EXPECT_EQ(texts().count(word), 3U);
+}
+
+TEST_F(Network, RefusesWhatDoesNotFit) {
+  using Figure = NetworkFigure;
+  const auto refused = [&](auto change, const char* field) {
+    Figure f = figure;
+    change(f);
+    expect_refused(f, field);
+  };
+  refused([](Figure& f) { f.W.resize(0, 0); }, "W");
+  refused([](Figure& f) { f.W(0, 1) = nan; }, "W");
+  refused([](Figure& f) { f.M.setIdentity(3, 3); }, "M");
+  refused([](Figure& f) { f.M(1, 1) = nan; }, "M");
+  refused([](Figure& f) { f.inputs.pop_back(); }, "inputs");
+  refused([](Figure& f) { f.outputs.clear(); }, "outputs");
+}
+
+TEST_F(Network, LeavesNothingBehindWithoutAFolder) {
+  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
+  EXPECT_EQ(files_in_folder(), 0U);
+}
+
+}  // namespace
+}  // namespace demix::report
