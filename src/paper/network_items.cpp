@@ -240,27 +240,28 @@ Result lambda_readings(const Setting& setting) {
   const Index mixings = setting.quick ? 3 : 20;
   Table table{"lambda", {"values read as", "scenario", "separated", "diverged", "median MSE"}, {}};
   Result out;
-  for (const auto& [name, reading] :
-       {std::pair{"lambda^-2, as the notebooks compute", LambdaReading::inverse_square},
-        std::pair{"lambda, as table 1 is headed", LambdaReading::direct},
-        std::pair{"lambda^-1, as table 2 is headed", LambdaReading::inverse}}) {
+  struct Reading {
+    const char* text;
+    const char* name;
+    LambdaReading reading;
+  };
+  for (const Reading& r :
+       {Reading{"lambda^-2, as the notebooks compute", "inverse_square", LambdaReading::inverse_square},
+        Reading{"lambda, as table 1 is headed", "direct", LambdaReading::direct},
+        Reading{"lambda^-1, as table 2 is headed", "inverse", LambdaReading::inverse}}) {
     for (const int scenario : {2, 4}) {
       std::vector<Ended> runs(static_cast<std::size_t>(mixings));
       parallel<Nothing>(mixings, setting.threads, setting.progress, [&](Index k, Nothing&) {
         const auto seed = static_cast<std::uint64_t>(k);
         const Mixture m = make_scenario(scenario, samples, 500 + seed);
         SmIcaNetworkOptions o = published_options(5e-4, 0.85, {1, 2, 3}, seed);
-        o.lambda2 = lambda2_from_table({1.0, 1.5, scenario == 2 ? 1.8 : 6.07}, reading);
+        o.lambda2 = lambda2_from_table({1.0, 1.5, scenario == 2 ? 1.8 : 6.07}, r.reading);
         runs[static_cast<std::size_t>(k)] = published_online(m, o, 1);
       });
-      table.rows.push_back({name, std::to_string(scenario),
+      table.rows.push_back({r.text, std::to_string(scenario),
                             fmt::format("{} of {}", count_separated(runs), mixings),
                             std::to_string(count_diverged(runs)), number(median_mse(runs))});
-      out.numbers.push_back({fmt::format("{}.scenario{}.separated",
-                                         reading == LambdaReading::direct    ? "direct"
-                                         : reading == LambdaReading::inverse ? "inverse"
-                                                                             : "inverse_square",
-                                         scenario),
+      out.numbers.push_back({fmt::format("{}.scenario{}.separated", r.name, scenario),
                              static_cast<double>(count_separated(runs))});
     }
   }
