@@ -14,6 +14,7 @@ namespace {
 using Curve = CurvesFigure::Curve;
 using Panel = CurvesFigure::Panel;
 using gnuplot::colours;
+using gnuplot::drawable;
 using gnuplot::Range;
 using gnuplot::require;
 using Labels = std::vector<std::string>;
@@ -22,6 +23,8 @@ using Labels = std::vector<std::string>;
 constexpr std::array across{400.0, 330.0, 290.0};
 constexpr double proportion = 0.76;  // height to width
 constexpr double widest_band = 100;  // a band widens a log axis by so many times at most
+constexpr double tiniest = 1e-100;   // of what a log axis shows, and of what a linear one tells apart
+constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 void validate(const Curve& c, const std::string& name) {
@@ -42,7 +45,7 @@ void validate(const Panel& p, const std::string& name) {
   for (std::size_t k = 0; k < p.marks.size(); ++k) {
     const double at = p.marks[k].at;
     const bool log = p.marks[k].vertical ? p.log_x : p.log_y;
-    require(std::isfinite(at) && (!log || at > 0),
+    require(drawable(at) && (!log || at > tiniest),
             fmt::format("{}.marks[{}].at: expected a {}number, got {}", name, k, log ? "positive " : "", at));
   }
 }
@@ -65,19 +68,17 @@ void validate(const CurvesFigure& f) {
           fmt::format("panels: expected up to {} different labels, got {}", 2 * colours.size(), labels));
 }
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 // Of an axis: grows with what it has to show.
 class Extent {
  public:
   explicit Extent(bool log) : log_(log) {}
 
-  bool shows(double v) const { return std::isfinite(v) && (!log_ || v > 0); }
+  bool shows(double v) const { return drawable(v) && (!log_ || v > tiniest); }
   void include(double v) {
     if (shows(v)) curves_ = {std::min(curves_.lo, v), std::max(curves_.hi, v)};
   }
   void include_band(double v) {
-    if (std::isfinite(v)) bands_ = {std::min(bands_.lo, v), std::max(bands_.hi, v)};
+    if (drawable(v)) bands_ = {std::min(bands_.lo, v), std::max(bands_.hi, v)};
   }
 
   // With a margin, and never so narrow that there are no numbers beside it.
@@ -92,7 +93,9 @@ class Extent {
     const double lo = std::min(curves_.lo, bands_.lo);
     const double hi = std::max(curves_.hi, bands_.hi);
     const double size = std::max(std::abs(lo), std::abs(hi));
-    const double margin = hi - lo > 1e-6 * size ? 0.03 * (hi - lo) : size > 0 ? 0.1 * size : 1;
+    const double margin = hi - lo > std::max(1e-6 * size, tiniest) ? 0.03 * (hi - lo)
+                          : size > tiniest                         ? 0.1 * size
+                                                                   : 1;
     return {lo - margin, hi + margin};
   }
 

@@ -145,8 +145,10 @@ std::string Page::legend(const std::vector<Entry>& entries, double x, double y, 
   std::string out;
   for (std::size_t k = 0; k < entries.size(); ++k) {
     const Entry& e = entries[k];
-    const double left = x + column * static_cast<double>(k / rows);
-    const double middle = y + legend_line * (0.5 + static_cast<double>(k % rows));
+    const std::size_t across = k / rows;
+    const std::size_t down = k % rows;
+    const double left = x + column * static_cast<double>(across);
+    const double middle = y + legend_line * (0.5 + static_cast<double>(down));
     if (!e.line.empty()) out += line(left, middle, left + sample, middle, e.line);
     if (!e.point.empty())
       out += fmt::format("set label '' at {} point {}\n", at(left + sample / 2, middle), e.point);
@@ -168,7 +170,8 @@ std::size_t columns_of(const std::vector<Entry>& entries, double room) {
 }
 
 double height_of(const std::vector<Entry>& entries, std::size_t columns) {
-  return legend_line * static_cast<double>((entries.size() + columns - 1) / columns);
+  const std::size_t rows = (entries.size() + columns - 1) / columns;
+  return legend_line * static_cast<double>(rows);
 }
 
 std::string literal(std::string_view text) {
@@ -241,7 +244,7 @@ std::size_t place_of(const std::string& label, std::vector<std::string>& labels)
 void inline_data(std::string& script, std::string_view name, const Matrix<double>& rows) {
   script += fmt::format("${} << EOD\n", name);
   for (Index i = 0; i < rows.rows(); ++i) {
-    for (Index j = 0; j < rows.cols(); ++j) script += fmt::format("{}{:.6g}", j == 0 ? "" : " ", rows(i, j));
+    for (Index j = 0; j < rows.cols(); ++j) script += fmt::format("{}{:.8g}", j == 0 ? "" : " ", rows(i, j));
     script += '\n';
   }
   script += "EOD\n";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -87,6 +88,9 @@ std::size_t place_of(const std::string& label, std::vector<std::string>& labels)
 
 /// Defines the data block $name: one line of text per row.
 void inline_data(std::string& script, std::string_view name, const Matrix<double>& rows);
+
+/// Whether a number can be drawn: finite, and with room to calculate.
+inline bool drawable(double v) { return std::abs(v) < 1e100; }
 
 /// Throws std::invalid_argument with `message` unless `ok`.
 void require(bool ok, const std::string& message);

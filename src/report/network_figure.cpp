@@ -215,9 +215,10 @@ class Script {
 
   void nodes(const Strings& names, double y) {
     const auto n = static_cast<Index>(names.size());
-    for (Index k = 0; k < n; ++k)
+    for (Index k = 0; k < n; ++k) {
       node(names[static_cast<std::size_t>(k)], at_.x(k, n), y, at_.node_width, at_.node_height, "#FFFFFF",
            gnuplot::black);
+    }
   }
 
   void node(const std::string& name, double x, double y, double width, double height, const char* fill,

@@ -72,9 +72,10 @@ std::vector<double> apart(const std::vector<double>& wanted, const std::vector<d
     free = out[k] + size[k] / 2;
   }
   double taken = length;  // from here on
-  for (auto k = order.rbegin(); k != order.rend(); ++k) {
-    out[*k] = std::min(out[*k], taken - size[*k] / 2);
-    taken = out[*k] - size[*k] / 2;
+  std::reverse(order.begin(), order.end());
+  for (const std::size_t k : order) {
+    out[k] = std::min(out[k], taken - size[k] / 2);
+    taken = out[k] - size[k] / 2;
   }
   return out;
 }
@@ -177,7 +178,8 @@ class Drawing {
                            axes.x.hi, axes.y.lo, axes.y.hi);
     script_ += fmt::format("unset logscale\n{}{}", axes.log_x ? "set logscale x\n" : "",
                            axes.log_y ? "set logscale y\n" : "");
-    script_ += fmt::format("set xtics ({})\nset ytics ({})\n", a.x.text, a.y.text);
+    script_ +=
+        fmt::format("set xtics ({}{})\nset ytics ({}{})\n", a.x.text, a.x.between, a.y.text, a.y.between);
     const double names = a.upper_names.most(&Names::height);
     script_ +=
         page_.write(a.title, x, y - pad / 2 - names - height_of(a.title) + text_line / 2, text_line, "left");

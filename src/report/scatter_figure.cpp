@@ -28,7 +28,7 @@ constexpr std::array dashes{"1", "'-'", "'.'", "'_.'"};                        /
 
 void validate(const std::vector<Arrow>& arrows, const std::string& name) {
   for (std::size_t k = 0; k < arrows.size(); ++k) {
-    require(std::isfinite(arrows[k].x) && std::isfinite(arrows[k].y),
+    require(gnuplot::drawable(arrows[k].x) && gnuplot::drawable(arrows[k].y),
             fmt::format("{}[{}]: expected finite numbers, got {}, {}", name, k, arrows[k].x, arrows[k].y));
   }
 }
@@ -36,7 +36,8 @@ void validate(const std::vector<Arrow>& arrows, const std::string& name) {
 void validate(const Panel& p, const std::string& name) {
   require(p.points.size() == 0 || p.points.rows() == 2,
           fmt::format("{}.points: expected two rows, got {}", name, p.points.rows()));
-  require(p.points.allFinite(), name + ".points: expected finite numbers, got others");
+  require(p.points.unaryExpr(&gnuplot::drawable).all(),
+          name + ".points: expected finite numbers, got others");
   validate(p.sources, name + ".sources");
   validate(p.directions, name + ".directions");
 }
@@ -61,7 +62,7 @@ double limit_of(const Panel& p) {
   for (const auto* arrows : {&p.sources, &p.directions}) {
     for (const Arrow& a : *arrows) limit = std::max({limit, std::abs(a.x), std::abs(a.y)});
   }
-  return limit > 0 ? 1.06 * limit : 1;
+  return limit > 1e-100 ? 1.06 * limit : 1;
 }
 
 // x, y: a line per point. Some of many, at random, as every tenth of a sine is another sine.

@@ -51,8 +51,10 @@ std::vector<Number> linear_numbers(const Axis& axis, double points) {
     for (const int d : {1, 2, 5}) {
       const double step = d * power(k);
       std::vector<Number> out;
-      for (double n = std::ceil(lo / step - slack); n <= hi / step + slack; ++n)
-        out.push_back(multiple(n * d, k, largest));
+      const auto first = static_cast<long long>(std::ceil(lo / step - slack));
+      const auto last = static_cast<long long>(std::floor(hi / step + slack));
+      for (long long n = first; n <= last; ++n)
+        out.push_back(multiple(static_cast<double>(n * d), k, largest));
       if (out.size() <= 6 && fits(out, axis, points)) return out;
     }
   }
@@ -101,13 +103,13 @@ std::vector<Number> between(const gnuplot::Range& r) {
 
 Tics tics_of(const Axis& axis, double points) {
   const std::vector<Number> numbers = axis.log ? log_numbers(axis, points) : linear_numbers(axis, points);
-  Tics out{"", widest(numbers, points)};
-  const auto add = [&](const std::string& text, double at, int level) {
-    out.text += fmt::format("{}'{}' {:.10g} {}", out.text.empty() ? "" : ", ", text, at, level);
-  };
-  for (const Number& n : numbers) add(n.text, n.value, 0);
+  Tics out;
+  out.width = widest(numbers, points);
+  for (const Number& n : numbers) {
+    out.text += fmt::format("{}'{}' {:.10g}", out.text.empty() ? "" : ", ", n.text, n.value);
+  }
   if (axis.log) {
-    for (const Number& n : between(axis.range)) add("", n.value, 1);
+    for (const Number& n : between(axis.range)) out.between += fmt::format(", '' {:.10g} 1", n.value);
   }
   return out;
 }

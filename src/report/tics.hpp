@@ -8,8 +8,9 @@
 namespace demix::report {
 
 struct Tics {
-  std::string text;  ///< for gnuplot: 'number' where, ...
-  double width = 0;  ///< of the longest number, in pixels
+  std::string text;     ///< for gnuplot: 'number' where, ...
+  std::string between;  ///< those without numbers, to be added
+  double width = 0;     ///< of the longest number, in pixels
 };
 
 /// Where they stand.
@@ -21,7 +22,7 @@ struct Axis {
 };
 
 /// Round numbers, as many as are easily read in a font of so many points. On a log axis with two powers of
-/// ten or more only these; what lies between is marked without numbers.
+/// ten or more only these.
 Tics tics_of(const Axis& axis, double points);
 
 }  // namespace demix::report

@@ -100,6 +100,14 @@ TEST_F(Curves, DrawsNothingAndASingleValue) {
   EXPECT_TRUE(seen.contains("3.0"));
 }
 
+TEST_F(Curves, LeavesOutWhatIsBeyondAllNumbers) {
+  auto& c = figure.panels[0].curves[0];
+  c.y = {1e300, 1e-300, 0.5};
+  c.high = {inf, 1e200, 1};
+  figure.panels[1].curves[0].y = {-1e308, 1e308, 1e-310};
+  EXPECT_FALSE(texts().empty());
+}
+
 TEST_F(Curves, DrawsSixPanelsWithFourteenLabels) {
   figure.panels.resize(6, figure.panels[0]);
   for (int k = 2; k < 14; ++k)
