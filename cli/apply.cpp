@@ -50,9 +50,9 @@ void run(const Options& o) {
   }
   const bool cleans = !o.remove.empty() || !o.keep.empty();
   const std::vector<Index> without = cleans ? removed(o, model) : std::vector<Index>{};
-  const MappedRecording out(input, cleans ? model.channels() : model.components(), [&](const Frames<double>& X) {
-    return cleans ? model.remove(X, without) : model.apply(X);
-  });
+  const MappedRecording out(
+      input, cleans ? model.channels() : model.components(),
+      [&](const Frames<double>& X) { return cleans ? model.remove(X, without) : model.apply(X); });
   const io::Kind kind = io::format_of(o.output).kind;
   const std::vector<io::Range> ranges = ranges_for(kind, out);
   const std::vector<Scaling> scaling = cleans ? std::vector<Scaling>{} : scaling_of_sources(kind, ranges);

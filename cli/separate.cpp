@@ -85,7 +85,8 @@ void run(const Options& o) {
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: no sound result ({}); try --method fobi", o.inputs.called(), e.what()));
   }
-  const MappedRecording applied(input, model.components(), [&](const Frames<double>& X) { return model.apply(X); });
+  const MappedRecording applied(input, model.components(),
+                                [&](const Frames<double>& X) { return model.apply(X); });
   const Frames<double> live_frames(outcome.live);
   const MatrixRecording<double> live(live_frames);
   const Recording& sources = o.choice.options.live ? static_cast<const Recording&>(live) : applied;

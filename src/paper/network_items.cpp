@@ -48,16 +48,14 @@ Result plasticity(const Setting& setting) {
   const double rest = options.lambda2(0) / network.lateral()(0, 0);  // D_1 at the fixed point
 
   report::CurvesFigure figure;
-  report::CurvesFigure::Panel ours{"SM-ICA", "total activity |y|^2", "change per y_i x_j", false, false, {},
-                                   {}};
+  report::CurvesFigure::Panel ours{"SM-ICA", "total activity ‖y‖²", "change per yᵢ xⱼ", false, false, {}, {}};
   const std::vector<double> activity = evenly(0, 6, 61);
   Index agree = 0;
   Index agree_at_rest = 0;
   Index seen = 0;
   for (Index i = 0; i < d; ++i) {
     const double lambda2 = options.lambda2(i);
-    report::CurvesFigure::Curve curve{
-        fmt::format("1 - |y|^2/lambda_{}^2", i + 1), activity, {}, {}, {}, false};
+    report::CurvesFigure::Curve curve{fmt::format("1 - ‖y‖²/λ{}²", i + 1), activity, {}, {}, {}, false};
     for (const double a : activity) curve.y.push_back(hebbian_factor(a, lambda2));
     ours.curves.push_back(curve);
   }
@@ -82,15 +80,15 @@ Result plasticity(const Setting& setting) {
   }
   ours.curves.push_back(real);
 
-  report::CurvesFigure::Panel bcm{"BCM", "postsynaptic activity y", "change per y x_j", false, false, {}, {}};
+  report::CurvesFigure::Panel bcm{"BCM", "postsynaptic activity y", "change per y xⱼ", false, false, {}, {}};
   const double theta = 1;
-  report::CurvesFigure::Curve curve{"y - theta", evenly(0, 3, 31), {}, {}, {}, false};
+  report::CurvesFigure::Curve curve{"y - θ", evenly(0, 3, 31), {}, {}, {}, false};
   for (const double v : curve.x) curve.y.push_back(v - theta);
   bcm.curves = {curve};
-  bcm.marks = {{theta, "theta", true}, {0, "", false}};
+  bcm.marks = {{theta, "θ", true}, {0, "", false}};
   ours.marks.push_back({0, "", false});
-  ours.marks.push_back({options.lambda2(0), "lambda_1^2", true});
-  ours.marks.push_back({rest, "D_1", true});
+  ours.marks.push_back({options.lambda2(0), "λ1²", true});
+  ours.marks.push_back({rest, "D1", true});
   figure.panels = {ours, bcm};
   report::draw(figure, setting.folder / "plasticity");
 
@@ -286,8 +284,7 @@ Result why_it_fails(const Setting& setting) {
   report::CurvesFigure figure;
 
   // 1: one frame of large activity, and the step overshoots.
-  report::CurvesFigure::Panel overshoot{"overshoot", "eta", "share of runs that diverge", true, false,
-                                        {},          {}};
+  report::CurvesFigure::Panel overshoot{"overshoot", "η", "share of runs that diverge", true, false, {}, {}};
   for (const int scenario : {1, 3}) {
     report::CurvesFigure::Curve curve{
         scenario == 1 ? "sub-Gaussian (scenario 1)" : "with Laplace (scenario 3)", {}, {}, {}, {}, false};
@@ -337,7 +334,7 @@ Result why_it_fails(const Setting& setting) {
   if (setting.progress) setting.progress(0.8);
 
   // 3: M slower than W, and the pair runs in circles, offline and without any noise.
-  report::CurvesFigure::Panel cycle{"tau", "steps, offline", "|C_y - I|", false, true, {}, {}};
+  report::CurvesFigure::Panel cycle{"slow M", "steps, offline", "‖C_y - I‖", false, true, {}, {}};
   const Mixture m = make_scenario(4, 4000, 13);
   const Matrix<double> centred = m.mixtures.colwise() - m.mixtures.rowwise().mean();
   const Matrix<double> C = centred * centred.transpose() / static_cast<double>(centred.cols());
@@ -349,7 +346,7 @@ Result why_it_fails(const Setting& setting) {
     o.tau = tau;
     o.max_iterations = steps;
     o.seed = 12;
-    report::CurvesFigure::Curve curve{fmt::format("tau = {:g}", tau), {}, {}, {}, {}, false};
+    report::CurvesFigure::Curve curve{fmt::format("τ = {:g}", tau), {}, {}, {}, {}, false};
     o.watch = [&](Index step, const Matrix<double>& W, const Matrix<double>& M) {
       if (step % (steps / 200) != 0) return;
       const Matrix<double> B = inverse(M) * W;

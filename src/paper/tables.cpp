@@ -66,8 +66,8 @@ Grid search(const Task& task, const Setting& setting, double from, double to, co
 void draw_grid(const Grid& grid, const std::string& title, const std::filesystem::path& base) {
   report::HeatMap map;
   map.title = title;
-  map.x_label = "eta";
-  map.y_label = "tau";
+  map.x_label = "η";
+  map.y_label = "τ";
   map.value_label = "median MSE";
   for (const double eta : grid.etas) map.x.push_back(fmt::format("{:g}", eta));
   for (const double tau : grid.taus) map.y.push_back(fmt::format("{:g}", tau));
