@@ -9,15 +9,12 @@
 #include "demix/metrics.hpp"
 #include "demix/objective.hpp"
 #include "demix/report.hpp"
-#include "experiments/parallel.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
 
 /// What the paper claims of its objective, and the limits it names in its discussion.
 namespace demix::paper {
 namespace {
-
-struct Nothing {};
 
 const std::vector<Source> four{Source::square, Source::sine, Source::sawtooth, Source::laplace};
 
@@ -98,17 +95,29 @@ Result objective(const Setting& setting) {
 Result theorem_1(const Setting& setting) {
   const Index mixings = setting.quick ? 10 : 100;
   const Index samples = setting.quick ? 20000 : 200000;
-  std::vector<double> condition(static_cast<std::size_t>(mixings));
-  std::vector<double> matching(condition), fobi_error(condition);
-  parallel<Nothing>(mixings, setting.threads, setting.progress, [&](Index k, Nothing&) {
-    const auto i = static_cast<std::size_t>(k);
-    Random random(900 + i);
-    condition[i] = std::pow(10, 6 * static_cast<double>(k) / static_cast<double>(mixings - 1));
-    const Matrix<double> A = conditioned_mixing(4, condition[i], random);
+  const auto condition_of = [&](Index k) {
+    return std::pow(10, 6 * static_cast<double>(k) / static_cast<double>(mixings - 1));
+  };
+  struct Errors {
+    double matching, fobi;
+  };
+  const auto errors = all_of(mixings, setting.threads, setting.progress, [&](Index k) {
+    const auto seed = static_cast<std::uint64_t>(k);
+    Random random(900 + seed);
+    const Matrix<double> A = conditioned_mixing(4, condition_of(k), random);
     const Mixture m = mix(make_sources(four, samples, Timing::iid, random), A);
-    matching[i] = natural_offline(m, i).mse;
-    fobi_error[i] = by_fobi(m).mse;
+    return Errors{natural_offline(m, seed).mse, by_fobi(m).mse};
   });
+  std::vector<double> condition;
+  std::vector<double> matching;
+  double worst = 0;
+  double apart = 0;
+  for (const Errors& e : errors) {
+    condition.push_back(condition_of(static_cast<Index>(condition.size())));
+    matching.push_back(e.matching);
+    worst = std::max(worst, e.matching);
+    apart = std::max(apart, std::abs(e.matching / e.fobi - 1));
+  }
   report::CurvesFigure figure;
   figure.panels = {{"",
                     "condition of the mixing",
@@ -118,12 +127,6 @@ Result theorem_1(const Setting& setting) {
                     {{"offline SM-ICA", condition, matching, {}, {}, true}},
                     {}}};
   report::draw(figure, setting.folder / "theorem1");
-  double worst = 0;
-  double apart = 0;
-  for (std::size_t i = 0; i < matching.size(); ++i) {
-    worst = std::max(worst, matching[i]);
-    apart = std::max(apart, std::abs(matching[i] / fobi_error[i] - 1));
-  }
   Result out;
   out.pictures = {
       {"theorem1",
@@ -161,22 +164,27 @@ Result equal_kurtosis(const Setting& setting) {
     report::CurvesFigure::Curve curve{kind.label, {}, {}, {}, {}, false};
     double warned = 0;
     for (const Index samples : lengths) {
-      std::vector<double> error(static_cast<std::size_t>(draws));
-      std::vector<int> warns(static_cast<std::size_t>(draws));
-      parallel<Nothing>(draws, setting.threads, {}, [&](Index k, Nothing&) {
+      struct Found {
+        double error = 0;
+        bool warned = false;
+      };
+      const auto found = all_of(draws, setting.threads, {}, [&](Index k) {
         Random random(1200 + static_cast<std::uint64_t>(k));
         const Matrix<double> A = normal_mixing(4, random);
         const Mixture m = mix(make_sources(kind.sources, samples, Timing::iid, random), A);
         const Model model = kind.refine ? fastica(MatrixRecording<double>(m.mixtures), {}) : fobi(m.mixtures);
-        error[static_cast<std::size_t>(k)] = mse(m.sources, model.apply(m.mixtures));
-        for (const Warning& w : model.warnings) {
-          if (w.kind == Warning::Kind::close_kurtosis) warns[static_cast<std::size_t>(k)] = 1;
-        }
+        Found f{mse(m.sources, model.apply(m.mixtures)), false};
+        for (const Warning& w : model.warnings) f.warned |= w.kind == Warning::Kind::close_kurtosis;
+        return f;
       });
+      std::vector<double> error;
+      warned = 0;
+      for (const Found& f : found) {
+        error.push_back(f.error);
+        warned += f.warned ? 1 : 0;
+      }
       curve.x.push_back(static_cast<double>(samples));
       curve.y.push_back(median(error));
-      warned = 0;
-      for (const int w : warns) warned += w;
     }
     panel.curves.push_back(curve);
     out.numbers.push_back({kind.label + ": mse", curve.y.back()});
@@ -208,8 +216,7 @@ Result outliers(const Setting& setting) {
   for (const Weight weight : {Weight::square, Weight::norm, Weight::log, Weight::reciprocal}) {
     report::CurvesFigure::Curve curve{"w = " + std::string(weight_name(weight)), {}, {}, {}, {}, false};
     for (const double share : shares) {
-      std::vector<double> error(static_cast<std::size_t>(draws));
-      parallel<Nothing>(draws, setting.threads, {}, [&](Index k, Nothing&) {
+      const auto error = all_of(draws, setting.threads, {}, [&](Index k) {
         Random random(1500 + static_cast<std::uint64_t>(k));
         const Matrix<double> A = normal_mixing(3, random);
         const Mixture m = mix(make_sources(scenario_sources(4), samples, Timing::iid, random), A);
@@ -220,7 +227,7 @@ Result outliers(const Setting& setting) {
         FobiOptions o;
         o.weight = weight;
         const Model model = fobi(X, o);
-        error[static_cast<std::size_t>(k)] = mse(m.sources, standardized(model.apply(m.mixtures)));
+        return mse(m.sources, standardized(model.apply(m.mixtures)));
       });
       curve.x.push_back(share > 0 ? share : shares[1] / 3);
       curve.y.push_back(median(error));

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "demix/report.hpp"
-#include "experiments/parallel.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
 
@@ -9,17 +8,13 @@
 namespace demix::paper {
 namespace {
 
-struct Nothing {};
-
 /// run(mixture, seed) for so many mixings.
 template <typename Run>
 std::vector<Ended> over_mixings(const Task& task, Index mixings, const Setting& setting, const Run& run) {
-  std::vector<Ended> all(static_cast<std::size_t>(mixings));
-  parallel<Nothing>(mixings, setting.threads, setting.progress, [&](Index k, Nothing&) {
+  return all_of(mixings, setting.threads, setting.progress, [&](Index k) {
     const auto seed = static_cast<std::uint64_t>(k);
-    all[static_cast<std::size_t>(k)] = run(task.mix(seed), seed);
+    return run(task.mix(seed), seed);
   });
-  return all;
 }
 
 Picture draw_traces(const Task& task, const Mixture& m, const Ended& run, const std::string& name,

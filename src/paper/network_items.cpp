@@ -9,7 +9,6 @@
 #include "demix/report.hpp"
 #include "demix/rules/oja_subspace.hpp"
 #include "demix/rules/principal_subspace.hpp"
-#include "experiments/parallel.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
 
@@ -17,8 +16,6 @@
 /// fixed point, the readings of Lambda, and why the published settings fail.
 namespace demix::paper {
 namespace {
-
-struct Nothing {};
 
 std::vector<double> evenly(double from, double to, int count) {
   std::vector<double> out;
@@ -127,8 +124,8 @@ Result appendix_e(const Setting& setting) {
   struct Courses {
     std::vector<double> oja, matching;
   };
-  std::vector<Courses> courses(static_cast<std::size_t>(seeds));
-  parallel<Nothing>(seeds, setting.threads, setting.progress, [&](Index k, Nothing&) {
+  const auto courses = all_of(seeds, setting.threads, setting.progress, [&](Index k) {
+    Courses c;
     RuleOptions options;
     options.form = "linear";
     options.eta = 5e-3;
@@ -146,11 +143,11 @@ Result appendix_e(const Setting& setting) {
         rule->learn(x, y);
       }
       if (t < at[next]) continue;
-      Courses& c = courses[static_cast<std::size_t>(k)];
       c.oja.push_back(subspace_error(oja.unmixing(), outputs));
       c.matching.push_back(subspace_error(matching.unmixing(), outputs));
       ++next;
     }
+    return c;
   });
   const auto curve = [&](const std::string& label, std::vector<double> Courses::*which) {
     report::CurvesFigure::Curve out{label, doubles(at), {}, {}, {}, false};
@@ -248,13 +245,12 @@ Result lambda_readings(const Setting& setting) {
         Reading{"lambda, as table 1 is headed", "direct", LambdaReading::direct},
         Reading{"lambda^-1, as table 2 is headed", "inverse", LambdaReading::inverse}}) {
     for (const int scenario : {2, 4}) {
-      std::vector<Ended> runs(static_cast<std::size_t>(mixings));
-      parallel<Nothing>(mixings, setting.threads, setting.progress, [&](Index k, Nothing&) {
+      const auto runs = all_of(mixings, setting.threads, setting.progress, [&](Index k) {
         const auto seed = static_cast<std::uint64_t>(k);
         const Mixture m = make_scenario(scenario, samples, 500 + seed);
         SmIcaNetworkOptions o = published_options(5e-4, 0.85, {1, 2, 3}, seed);
         o.lambda2 = lambda2_from_table({1.0, 1.5, scenario == 2 ? 1.8 : 6.07}, r.reading);
-        runs[static_cast<std::size_t>(k)] = published_online(m, o, 1);
+        return published_online(m, o, 1);
       });
       table.rows.push_back({r.text, std::to_string(scenario),
                             fmt::format("{} of {}", count_separated(runs), mixings),
@@ -289,12 +285,11 @@ Result why_it_fails(const Setting& setting) {
     report::CurvesFigure::Curve curve{
         scenario == 1 ? "sub-Gaussian (scenario 1)" : "with Laplace (scenario 3)", {}, {}, {}, {}, false};
     for (const double eta : {1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2}) {
-      std::vector<Ended> runs(static_cast<std::size_t>(mixings));
-      parallel<Nothing>(mixings, setting.threads, {}, [&](Index k, Nothing&) {
+      const auto runs = all_of(mixings, setting.threads, {}, [&](Index k) {
         const auto seed = static_cast<std::uint64_t>(k);
         const std::vector<double> lambda{1.0, 1.5, scenario == 1 ? 1.8 : 6.07};
-        runs[static_cast<std::size_t>(k)] = published_online(make_scenario(scenario, samples, 700 + seed),
-                                                             published_options(eta, 0.75, lambda, seed), 1);
+        return published_online(make_scenario(scenario, samples, 700 + seed),
+                                published_options(eta, 0.75, lambda, seed), 1);
       });
       curve.x.push_back(eta);
       curve.y.push_back(static_cast<double>(count_diverged(runs)) / static_cast<double>(mixings));
@@ -310,17 +305,16 @@ Result why_it_fails(const Setting& setting) {
   report::CurvesFigure::Curve network{"as published", {}, {}, {}, {}, false};
   report::CurvesFigure::Curve stream{"stream separator", {}, {}, {}, {}, false};
   for (const double cond : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
-    std::vector<Ended> ours(static_cast<std::size_t>(mixings));
-    std::vector<Ended> theirs(static_cast<std::size_t>(mixings));
-    parallel<Nothing>(mixings, setting.threads, {}, [&](Index k, Nothing&) {
-      const auto seed = static_cast<std::uint64_t>(k);
-      Random random(800 + seed);
+    const auto drawn = [&](Index k) {
+      Random random(800 + static_cast<std::uint64_t>(k));
       const Matrix<double> A = conditioned_mixing(3, cond, random);
-      const Mixture m = mix(make_sources(scenario_sources(2), samples, Timing::iid, random), A);
-      theirs[static_cast<std::size_t>(k)] =
-          published_online(m, published_options(5e-4, 0.85, {1.0, 1.5, 1.8}, seed), 1);
-      ours[static_cast<std::size_t>(k)] = by_stream(m, 1);
+      return mix(make_sources(scenario_sources(2), samples, Timing::iid, random), A);
+    };
+    const auto theirs = all_of(mixings, setting.threads, {}, [&](Index k) {
+      const auto seed = static_cast<std::uint64_t>(k);
+      return published_online(drawn(k), published_options(5e-4, 0.85, {1.0, 1.5, 1.8}, seed), 1);
     });
+    const auto ours = all_of(mixings, setting.threads, {}, [&](Index k) { return by_stream(drawn(k), 1); });
     network.x.push_back(cond);
     network.y.push_back(median_mse(theirs));
     stream.x.push_back(cond);

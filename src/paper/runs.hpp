@@ -7,6 +7,7 @@
 #include "demix/sm_ica_network.hpp"
 #include "demix/sm_ica_offline.hpp"
 #include "demix/synthetic.hpp"
+#include "experiments/parallel.hpp"
 
 /// What the items share: the sources of figure 2, and runs of the algorithms on mixtures of them.
 namespace demix::paper {
@@ -56,6 +57,16 @@ SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<
 Ended natural_offline(const Mixture& m, std::uint64_t seed);
 Ended by_fobi(const Mixture& m);
 Ended by_stream(const Mixture& m, Index passes);
+
+/// run(0) ... run(count - 1), on all cores.
+template <typename Run>
+auto all_of(Index count, int threads, const ProgressCallback& progress, const Run& run) {
+  struct Nothing {};
+  std::vector<decltype(run(Index{0}))> results(static_cast<std::size_t>(count));
+  parallel<Nothing>(count, threads, progress,
+                    [&](Index k, Nothing&) { results[static_cast<std::size_t>(k)] = run(k); });
+  return results;
+}
 
 /// Which of the runs has the median error.
 std::size_t median_run(const std::vector<Ended>& runs);
