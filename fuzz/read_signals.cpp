@@ -9,13 +9,13 @@
 #include "demix/signal_files.hpp"
 #include "targets.hpp"
 
-/// A file of signals is opened and read to its end twice, in blocks of different size: both must say the
-/// same.
 // libsndfile 1.2 does not free what it had begun when a damaged OGG file turns out to be one: not ours to
 // mend.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:vorbis_info_init"; }
 
+/// A file of signals is opened and read to its end twice, in blocks of different size: both must say the
+/// same.
 namespace demix::fuzz {
 namespace {
 

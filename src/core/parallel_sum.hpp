@@ -14,12 +14,13 @@ namespace demix {
 
 /// A sum over a recording, on all cores. Threads take turns to read a chunk; each then makes a copy of
 /// `total` as it was, calls add(copy, chunk, frames before it), and, in the order of the chunks,
-/// total.merge(copy). So the result does not depend on the number of threads. What reading or add throws is
-/// thrown, the first in order. Progress goes from `from` to `to`.
+/// total.merge(copy). So the result does not depend on the number of threads. What reading, add or
+/// merge throws is thrown, the first in order. Progress goes from `from` to `to`.
 template <typename Sum, typename Add>
 void parallel_sum(const Recording& X, const ProgressCallback& progress, double from, double to, Sum& total,
                   const Add& add) {
   const Sum zero = total;
+  const auto all = static_cast<double>(X.frames());  // asked now: a reading may change what is known
   const auto source = X.read();
   std::mutex reading;  // guards source and these
   Index chunks = 0;
@@ -30,7 +31,7 @@ void parallel_sum(const Recording& X, const ProgressCallback& progress, double f
   Index merged = 0;
   std::exception_ptr error;
 
-  const auto work = [&] {
+  const auto take_turns = [&] {
     Matrix<double> chunk(X.channels(), X.chunk_frames());
     for (;;) {
       Index mine = 0;
@@ -60,15 +61,25 @@ void parallel_sum(const Recording& X, const ProgressCallback& progress, double f
       std::unique_lock lock(merging);
       turn.wait(lock, [&] { return merged == mine || error; });
       if (error) return;
-      if (wrong) {
-        error = wrong;
-      } else {
+      try {
+        if (wrong) std::rethrow_exception(wrong);
         total.merge(sum);
-        const auto all = static_cast<double>(X.frames());
-        const auto done = static_cast<double>(start + frames);
-        if (progress && all > 0) progress(from + (to - from) * std::min(1.0, done / all));
+        if (progress && all > 0) {
+          progress(from + (to - from) * std::min(1.0, static_cast<double>(start + frames) / all));
+        }
+      } catch (...) {
+        error = std::current_exception();
       }
       ++merged;
+      turn.notify_all();
+    }
+  };
+  const auto work = [&] {
+    try {
+      take_turns();
+    } catch (...) {  // no memory
+      const std::scoped_lock lock(merging);
+      error = std::current_exception();
       turn.notify_all();
     }
   };

@@ -88,6 +88,26 @@ TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
   }
 }
 
+TEST(MappedRecording, IsVisitedInOrderAndStopsWhereTheVisitorFails) {
+  Random random(5);
+  const Matrix<double> X = random.normal(4, 200000);
+  const Frames<double> frames(X);
+  const MatrixRecording<double> recording(frames);
+  const MappedRecording doubled(recording, 4,
+                                [](const Frames<double>& x) -> Matrix<double> { return 2 * x; });
+  EXPECT_EQ(gather(doubled), 2 * X);
+  for (int k = 0; k < 20; ++k) {
+    Index seen = 0;
+    const auto visit = [&](const Frames<double>& chunk) {
+      if (seen > 100000) throw std::runtime_error("the disk is full");
+      seen += chunk.cols();
+    };
+    EXPECT_THROW(doubled.pass(visit), std::runtime_error);
+    EXPECT_GT(seen, 100000);
+    EXPECT_LE(seen, 100000 + recording.chunk_frames());
+  }
+}
+
 TEST(Recording, IsGatheredWhole) {
   Random random(4);
   const Matrix<double> X = random.normal(3, 10000);
