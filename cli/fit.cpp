@@ -18,7 +18,7 @@ struct Options {
 
 void run(const Options& o) {
   const io::FileRecording recording = open(o.inputs);
-  const Outcome outcome = run_method(o.choice, recording, recording.facts().names, o.inputs.called());
+  const Outcome outcome = run_method(o.choice, recording, o.inputs.called());
   io::save_model(o.output, outcome.model);
   if (!outcome.why.empty()) fmt::print(stderr, "{}: {}\n", outcome.model.method, outcome.why);
   print_warnings(outcome.model);

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
 #include "console.hpp"
+#include "demix/threads.hpp"
 
 namespace demix::cli {
 namespace {
@@ -17,6 +19,68 @@ std::string components_complaint(const std::string& text) {
   const bool whole = !text.empty() && end == text.c_str() + text.size();
   if (whole && value > 0 && value <= 1 << 20 && (value < 1 || value == std::floor(value))) return "";
   return "'" + text + "': expected a whole number of components, or a share between 0 and 1";
+}
+
+// Of 12.5-14 the two numbers, in order.
+std::optional<std::pair<double, double>> segment_of(const std::string& text) {
+  const auto number = [](const std::string& part) -> std::optional<double> {
+    char* end = nullptr;
+    const double value = std::strtod(part.c_str(), &end);
+    const bool whole = !part.empty() && end == part.c_str() + part.size();
+    return whole && value >= 0 && value < 1e15 ? std::optional(value) : std::nullopt;
+  };
+  const auto dash = text.find('-');
+  if (dash == std::string::npos) return {};
+  const auto from = number(text.substr(0, dash));
+  const auto to = number(text.substr(dash + 1));
+  if (!from || !to || *to <= *from) return {};
+  return std::pair(*from, *to);
+}
+
+std::string segment_complaint(const std::string& text) {
+  if (text == "annotations" || segment_of(text)) return "";
+  return "'" + text + "': expected from-to, as 12.5-14, or annotations";
+}
+
+// Annotations that begin with "bad", as MNE has them.
+bool is_bad(const std::string& text) {
+  std::string start = text.substr(0, 3);
+  for (char& c : start) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return start == "bad";
+}
+
+std::vector<Segment> bad_segments(const std::vector<std::string>& texts, const io::Facts& facts,
+                                  const std::string& name) {
+  const double rate = facts.rate > 0 ? facts.rate : 1;
+  std::vector<Segment> segments;
+  const auto add = [&](double from, double to) {
+    segments.push_back(
+        {static_cast<Index>(std::floor(from * rate)), static_cast<Index>(std::ceil(to * rate))});
+  };
+  for (const std::string& text : texts) {
+    if (const auto segment = segment_of(text)) {
+      add(segment->first, segment->second);
+      continue;
+    }
+    const std::size_t before = segments.size();
+    for (const io::Annotation& a : facts.annotations) {
+      if (is_bad(a.text))
+        add(std::max(0.0, a.onset), std::max(0.0, a.onset + std::max(a.duration, 1 / rate)));
+    }
+    if (segments.size() == before) {
+      throw Failure(fmt::format("{}: has no annotation that begins with bad; give --bad as from-to", name));
+    }
+  }
+  return segments;
+}
+
+Vector<double> read_weights(const std::string& file) {
+  const Signals signals = io::read_signals(file);
+  if (signals.data.rows() != 1) {
+    throw Failure(
+        fmt::format("{}: has {} columns where one weight per frame is expected", file, signals.data.rows()));
+  }
+  return signals.data.row(0).transpose();
 }
 
 }  // namespace
@@ -63,6 +127,29 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   command.option("--lambda-reading", choice.reading, "What --lambda holds: lambda^-2, lambda, or lambda^-1")
       .one_of({"inverse-square", "direct", "inverse"})
       .show_default();
+  command
+      .option(
+          "--order", choice.order,
+          "Batch methods: components by kurtosis or by the power they explain, the largest first (default: "
+          "kurtosis)")
+      .one_of({"kurtosis", "power"});
+  command
+      .option("--bad", choice.bad,
+              "Stretches not to learn from: from-to in seconds (in frames, where there is no rate), "
+              "comma-separated; annotations: those the file calls bad. Sources are of all frames")
+      .comma_separated()
+      .one_at_a_time()
+      .check(segment_complaint, "from-to");
+  command.option("--weights", choice.weights,
+                 "Batch methods: a file of one number per frame, how much it counts; 0: not at all");
+  command
+      .option(
+          "--stability", choice.options.stability,
+          "Batch methods: separate so many times more, from other starts and resampled frames, and tell how "
+          "often each component is found again (1: always)")
+      .range(0, 10000);
+  command.option("--threads", choice.threads, "At most so many (default: as many as there are cores)")
+      .range(1, 1024);
   command.option("--passes", choice.options.passes, "Online methods: times over the data")
       .range(1, 1 << 30)
       .show_default();
@@ -70,29 +157,35 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
                "Online methods: a new random order of the frames in every pass");
 }
 
-Outcome run_method(const MethodChoice& choice, const Recording& input,
-                   const std::vector<std::string>& channels, const std::string& name) {
+Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, const std::string& name) {
   Progress bar("separating");
   MethodOptions options = choice.options;
   options.progress = [&](double share) { bar(share); };
   if (!choice.weight.empty()) options.weight = weight_named(choice.weight);
   if (!choice.whiten.empty()) options.whiten = choice.whiten == "yes";
+  if (!choice.order.empty()) options.order = order_named(choice.order);
   options.reading = lambda_reading_named(choice.reading);
   if (choice.components < 1) {
     options.share = choice.components;
   } else {
     options.components = static_cast<Index>(choice.components);
   }
+  limit_threads(choice.threads);
   Outcome outcome;
   try {
-    outcome = method_named(choice.method).run(input, options);
+    std::optional<WeightedRecording> weighted;
+    const Recording* learned = &input;
+    if (!choice.weights.empty()) learned = &weighted.emplace(*learned, read_weights(choice.weights));
+    const RecordingWithout good(*learned, bad_segments(choice.bad, input.facts(), name));
+    if (!choice.bad.empty()) learned = &good;
+    outcome = method_named(choice.method).run(*learned, options);
   } catch (const NoSuchOption&) {
     throw;
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: {}", name, e.what()));
   }
   if (!outcome.ok) throw Failure(fmt::format("{}: {}", name, outcome.failure));
-  outcome.model.names = channels;
+  outcome.model.names = input.facts().names;
   return outcome;
 }
 

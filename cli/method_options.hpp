@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "demix/methods.hpp"
+#include "demix/signal_files.hpp"
 
 /// What `separate` and `fit` have in common: the choice of a method and its options.
 namespace demix::cli {
@@ -12,13 +13,16 @@ struct MethodChoice {
   std::string weight;
   std::string reading = "inverse-square";
   std::string whiten;
+  std::string order;
+  std::vector<std::string> bad;
+  std::string weights;
+  Index threads = 0;
   MethodOptions options;
 };
 
 void add_method_options(Arguments& command, MethodChoice& choice);
 
 /// Runs it with a progress bar; `name` is the input's, for messages. A failure is thrown.
-Outcome run_method(const MethodChoice& choice, const Recording& input,
-                   const std::vector<std::string>& channels, const std::string& name);
+Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, const std::string& name);
 
 }  // namespace demix::cli

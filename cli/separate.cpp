@@ -48,6 +48,13 @@ Json summary(const Options& o, const Separation& s,
                {"components", s.model.components()},
                {"kurtosis", std::vector<double>(s.model.kurtosis.begin(), s.model.kurtosis.end())},
                {"strongest_on", strongest_channels(s.model)}};
+  if (s.model.stability.size() > 0) {
+    json["stability"] = std::vector<double>(s.model.stability.begin(), s.model.stability.end());
+  }
+  if (s.model.convergence.iterations > 0) {
+    json["converged"] = s.model.convergence.converged;
+    json["iterations"] = s.model.convergence.iterations;
+  }
   if (s.files.size() == 1) {
     json["sources"] = s.files[0].string();
   } else {
@@ -68,16 +75,20 @@ Json summary(const Options& o, const Separation& s,
 void print_table(const Separation& s) {
   const bool gains = is_scaled(s.kind);
   const auto strongest = strongest_channels(s.model);
-  fmt::print("{:<11}{:>10}{}   strongest on\n", "component", "kurtosis", gains ? "        gain" : "");
+  const bool stability = s.model.stability.size() > 0;
+  fmt::print("{:<11}{:>10}{}{}   strongest on\n", "component", "kurtosis", stability ? "   stability" : "",
+             gains ? "        gain" : "");
   for (std::size_t k = 0; k < strongest.size(); ++k) {
-    fmt::print("{:<11}{:>10.3f}{}   {}\n", k + 1, s.model.kurtosis(static_cast<Index>(k)),
+    const auto i = static_cast<Index>(k);
+    fmt::print("{:<11}{:>10.3f}{}{}   {}\n", k + 1, s.model.kurtosis(i),
+               stability ? fmt::format("{:>12.3f}", s.model.stability(i)) : "",
                gains ? fmt::format("{:>12.4g}", s.scaling[k].gain) : "", strongest[k]);
   }
 }
 
 void run(const Options& o) {
   const io::FileRecording input = open(o.inputs);
-  const Outcome outcome = run_method(o.choice, input, input.facts().names, o.inputs.called());
+  const Outcome outcome = run_method(o.choice, input, o.inputs.called());
   const Model& model = outcome.model;
   std::string model_text;
   try {

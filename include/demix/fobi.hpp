@@ -15,6 +15,7 @@ namespace demix {
 struct FobiOptions {
   Weight weight = Weight::square;
   WhiteningOptions whitening;
+  Order order = Order::kurtosis;
   ProgressCallback progress;
 
   void validate() const { whitening.validate(); }

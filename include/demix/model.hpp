@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demix/types.hpp"
@@ -18,6 +19,13 @@ struct Warning {
   std::vector<Index> components;  ///< concerned, counted from 0
 };
 
+/// How a method that takes steps got to its end.
+struct Convergence {
+  bool converged = true;
+  Index iterations = 0;           ///< over all that it learned from; 0: the method has none
+  std::vector<double> objective;  ///< before each of them (FastICA by deflation: of each component, at last)
+};
+
 struct Model {
   std::string method;                          ///< name in the table of methods
   std::map<std::string, std::string> options;  ///< what it was called with
@@ -26,8 +34,10 @@ struct Model {
   Vector<double> mean;                         ///< of the channels
   Matrix<double> unmixing;                     ///< components x channels
   Matrix<double> mixing;                       ///< channels x components, unmixing * mixing = I
-  Vector<double> kurtosis;   ///< of each component; Gaussian = 3; descending, but for streams
+  Vector<double> kurtosis;                     ///< of each component; Gaussian = 3
+  Vector<double> stability;  ///< of each component, if it was asked for: 1 = found again every time
   std::int64_t samples = 0;  ///< learned from
+  Convergence convergence;
   std::vector<Warning> warnings;
 
   Index channels() const { return mean.size(); }
@@ -50,9 +60,15 @@ struct Model {
   void validate() const;
 };
 
-/// Order by descending kurtosis and fix signs: each component is positive on the channel where it is
+/// What components are put in order by, the largest first: kurtosis, or the power they explain, which is the
+/// sum over the channels of what they add to the variance.
+enum class Order { kurtosis, power };
+std::string_view order_name(Order order);
+Order order_named(std::string_view name);  ///< throws std::invalid_argument listing the names
+
+/// Put in order and fix signs: each component is positive on the channel where it is
 /// strongest (largest |mixing| in units of that channel's deviation; the first such channel on a tie).
 /// `deviation` has one entry per channel.
-void put_in_order(Model& model, const Vector<double>& deviation);
+void put_in_order(Model& model, const Vector<double>& deviation, Order order = Order::kurtosis);
 
 }  // namespace demix

@@ -14,19 +14,22 @@ namespace demix {
 /// many frames.
 void require_finite(const Frames<double>& X, std::int64_t before = 0);
 
-/// Mean and covariance. Frames are counted from the first one seen, every block is centred on its own mean
-/// before its products are summed, and sums are joined by the update of Chan, Golub and LeVeque (1983), so an
-/// offset far larger than the signal costs no digits.
+/// Mean and covariance. Frames are counted from the first ones seen, every block is centred close to its own
+/// mean before its products are summed, and sums are joined by the update of Chan, Golub and LeVeque (1983),
+/// so an offset far larger than the signal costs no digits.
 class Moments {
  public:
   explicit Moments(Index channels);
 
-  void add(const Frames<float>& X);
-  void add(const Frames<double>& X);
+  /// `weights`: how much each frame counts, 0 or more; null: all the same.
+  void add(const Frames<float>& X, const double* weights = nullptr);
+  void add(const Frames<double>& X, const double* weights = nullptr);
   void merge(const Moments& other);
 
   Index channels() const { return origin_.size(); }
-  std::int64_t count() const { return count_; }
+  std::int64_t count() const { return count_; }  ///< frames of weight above 0
+  /// As many frames that all count the same would tell as much (Kish): (sum w)^2 / sum w^2.
+  double effective_count() const { return squares_ > 0 ? weight_ * weight_ / squares_ : 0; }
   Vector<double> mean() const { return origin_ + mean_; }
   Matrix<double> covariance() const;  ///< (1/T) sum (x - mean)(x - mean)^T
 
@@ -35,11 +38,12 @@ class Moments {
 
  private:
   template <typename T>
-  void add_frames(const Frames<T>& X);
-  void join(double count, const Vector<double>& mean, const Matrix<double>& scatter);
+  void add_frames(const Frames<T>& X, const double* weights);
 
   std::int64_t count_ = 0;
-  Vector<double> origin_;   // the first frame
+  double weight_ = 0;       // sum
+  double squares_ = 0;      // of the weights
+  Vector<double> origin_;   // close to the first frames
   Vector<double> mean_;     // from there
   Matrix<double> scatter_;  // lower triangle of sum (x - mean)(x - mean)^T
   double resolution_ = 0;
@@ -51,8 +55,8 @@ class WeightedMoments {
  public:
   WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight = Weight::square);
 
-  void add(const Frames<float>& X);
-  void add(const Frames<double>& X);
+  void add(const Frames<float>& X, const double* weights = nullptr);
+  void add(const Frames<double>& X, const double* weights = nullptr);
   void merge(const WeightedMoments& other);  ///< other must have the same mean, P and weight
 
   std::int64_t count() const { return count_; }
@@ -60,13 +64,14 @@ class WeightedMoments {
 
  private:
   template <typename T>
-  void add_frames(const Frames<T>& X);
+  void add_frames(const Frames<T>& X, const double* weights);
 
   Vector<double> mean_;
   Matrix<double> P_;
   Qr factors_;  // P = Q R: to multiply by the triangle takes half the time
   Weight weight_;
   std::int64_t count_ = 0;
+  double total_ = 0;    // of the frames' own weights
   Matrix<double> sum_;  // of w r r^T, r = R (x - mean): its lower triangle
 };
 

@@ -28,6 +28,20 @@ class Recording {
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
   virtual std::unique_ptr<Reading> read() const = 0;  ///< from the first frame on; one reading at a time
 
+  /// Whether any thread can read any frames at any time, by frames_at(): a view of so many from `first` on,
+  /// of where they lie or of `room`, to which they were brought.
+  virtual bool anywhere() const { return false; }
+  virtual Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const;
+
+  /// How much each frame counts beside the others, 0 or more: frames of 0 are as if they were not there.
+  /// Null: all count the same.
+  virtual const Vector<double>* weights() const { return nullptr; }
+
+  /// The same, of the frames from this one on.
+  const double* weights_from(std::int64_t first) const {
+    return weights() ? weights()->data() + first : nullptr;
+  }
+
   /// visit(chunk) for all of it, some frames at a time.
   virtual void pass(const Visitor& visit) const;
 
@@ -36,7 +50,7 @@ class Recording {
   Index chunk_frames() const;
 };
 
-/// A matrix as a recording. It must live as long.
+/// A matrix as a recording. It must live as long, and so must the view that is given.
 template <typename T>
 class MatrixRecording final : public Recording {
  public:
@@ -45,12 +59,61 @@ class MatrixRecording final : public Recording {
   Index frames() const override { return X_.cols(); }
   double resolution() const override { return static_cast<double>(std::numeric_limits<T>::epsilon()); }
   std::unique_ptr<Reading> read() const override;
+  bool anywhere() const override { return true; }
+  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override;
 
  private:
   const Frames<T>& X_;
 };
 extern template class MatrixRecording<float>;
 extern template class MatrixRecording<double>;
+
+/// A recording some frames of which count more than others. `from` must live as long.
+class WeightedRecording final : public Recording {
+ public:
+  /// Throws std::invalid_argument unless there is one for every frame, none of them negative or not finite,
+  /// and some above 0.
+  WeightedRecording(const Recording& from, Vector<double> weights);
+  Index channels() const override { return from_.channels(); }
+  Index frames() const override { return from_.frames(); }
+  double resolution() const override { return from_.resolution(); }
+  std::unique_ptr<Reading> read() const override { return from_.read(); }
+  bool anywhere() const override { return from_.anywhere(); }
+  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override {
+    return from_.frames_at(first, count, room);
+  }
+  const Vector<double>* weights() const override { return &weights_; }
+
+ private:
+  const Recording& from_;
+  Vector<double> weights_;
+};
+
+/// Frames from `first` up to, but not with, `end`.
+struct Segment {
+  Index first = 0, end = 0;
+};
+
+/// A recording without some of its frames. `from` must live as long.
+class RecordingWithout final : public Recording {
+ public:
+  /// Segments may overlap and reach beyond the end. Throws std::invalid_argument if one ends before it
+  /// begins.
+  RecordingWithout(const Recording& from, const std::vector<Segment>& bad);
+  Index channels() const override { return from_.channels(); }
+  Index frames() const override;
+  double resolution() const override { return from_.resolution(); }
+  std::unique_ptr<Reading> read() const override;
+  bool anywhere() const override { return from_.anywhere(); }
+  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override;
+  const Vector<double>* weights() const override { return from_.weights() ? &weights_ : nullptr; }
+
+ private:
+  class Skipping;
+  const Recording& from_;
+  std::vector<Segment> good_;  // in order; the last one without an end
+  Vector<double> weights_;
+};
 
 /// A recording with something done to every frame of it; in a pass, on all cores. `from` must live as long.
 class MappedRecording final : public Recording {

@@ -52,6 +52,9 @@ class SignalReader {
   /// At most out.cols() frames into the first columns (as many, unless the file ends); 0 = the end.
   virtual Index read(Eigen::Ref<Matrix<double>> out) = 0;
   virtual void rewind() = 0;  ///< to the first frame
+  /// Whether any thread can read from any frame on, by read_at: out.cols() frames, which must be there.
+  virtual bool anywhere() const { return false; }
+  virtual void read_at(Index first, Eigen::Ref<Matrix<double>> out) const;
   /// Rounding unit of what it holds, relative to full scale.
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
 };
@@ -103,6 +106,8 @@ class FileRecording final : public Recording {
   Index frames() const override { return is_kept_ ? kept_.cols() : facts_.frames; }
   double resolution() const override;
   std::unique_ptr<Reading> read() const override;
+  bool anywhere() const override;
+  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override;
 
  private:
   class FileReading;

@@ -20,9 +20,11 @@ struct Whitening {
   Matrix<double> dewhitener;    ///< P^+: channels x rank, x = mean + P^+ h
   Vector<double> eigenvalues;   ///< of the channels' correlation matrix, descending, all of them
   std::vector<Index> constant;  ///< channels that never change
-  std::int64_t samples = 0;     ///< frames it was learned from
-  Index rank = 0;               ///< number of independent directions in the data
-  double condition = 1;  ///< largest over smallest singular value kept, channels scaled to unit variance
+  std::int64_t samples =
+      0;                    ///< frames it was learned from; if they have weights, as many that count the same
+  std::int64_t frames = 0;  ///< of the recording
+  Index rank = 0;           ///< number of independent directions in the data
+  double condition = 1;     ///< largest over smallest singular value kept, channels scaled to unit variance
 
   Index components() const { return whitener.rows(); }  ///< min(rank, options.components)
 };

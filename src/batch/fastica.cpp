@@ -1,116 +1,144 @@
 #include "demix/fastica.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
+#include "batch/contrast.hpp"
 #include "batch/frame.hpp"
-#include "core/blocks.hpp"
-#include "core/parallel_sum.hpp"
+#include "batch/learning_data.hpp"
 #include "demix/linear_algebra.hpp"
-#include "demix/version.hpp"
 
 namespace demix {
 namespace {
 
 constexpr std::array<std::string_view, 4> contrast_names = {"logcosh", "exp", "cube", "skew"};
 
-// g(y) in place of y, and sums of g'(y) over each row.
-void apply_contrast(Contrast contrast, Matrix<double>& y, Vector<double>& slope) {
-  switch (contrast) {
-    case Contrast::logcosh:  // tanh, by the exponential that Eigen has vectorised
-      y = 1 - 2 / ((2 * y.array()).exp() + 1);
-      slope.array() += static_cast<double>(y.cols()) - y.rowwise().squaredNorm().array();
-      break;
-    case Contrast::exp: {
-      const Eigen::ArrayXXd square = y.array().square();
-      const Eigen::ArrayXXd bell = (-square / 2).exp();
-      slope.array() += ((1 - square) * bell).rowwise().sum();
-      y.array() *= bell;
-      break;
-    }
-    case Contrast::cube:
-      slope.array() += 3 * y.rowwise().squaredNorm().array();
-      y = y.array().cube();
-      break;
-    case Contrast::skew:
-      slope += 2 * y.rowwise().sum();
-      y = y.array().square();
-      break;
-  }
-}
+// E[G] of a Gaussian: what the objective, the sum of (E[G(y)] - E[G(Gaussian)])^2, is counted from.
+constexpr std::array<double, 4> gaussian_values = {0.37456720749, 0.29289321881, 0.75, 0};
 
 // (W W^T)^-1/2 W
 Matrix<double> orthogonal(const Matrix<double>& W) {
   return inverse_sqrt(symmetric_eigen(W * W.transpose())) * W;
 }
 
-struct Rotation {
-  Matrix<double> W;
-  Index iterations = 0;
-  std::vector<Index> turning;  // rows that have not come to rest
-};
-
-// One step from W, over all of H.
-Matrix<double> step(const Matrix<double>& W, const Matrix<double>& H, Contrast contrast) {
-  Matrix<double> sum = Matrix<double>::Zero(W.rows(), W.cols());
-  Vector<double> slope = Vector<double>::Zero(W.rows());
-  Matrix<double> y;
-  for (Index start = 0; start < H.cols(); start += block_frames) {
-    const auto h = H.middleCols(start, std::min(block_frames, H.cols() - start));
-    y.noalias() = W * h;
-    apply_contrast(contrast, y, slope);
-    sum.noalias() += y * h.transpose();
-  }
-  const Matrix<double> next = (sum - slope.asDiagonal() * W) / static_cast<double>(H.cols());
-  return orthogonal(next);
+// The part of w that is not in the rows of W, of length 1.
+Matrix<double> orthogonal_to(const Matrix<double>& W, const Matrix<double>& w) {
+  Matrix<double> rest = w - (w * W.transpose()) * W;
+  rest -= (rest * W.transpose()) * W;
+  return rest / rest.norm();
 }
 
-Rotation find_rotation(Matrix<double> W, const Matrix<double>& H, const FastIcaOptions& options) {
-  Rotation out{std::move(W), 0, {}};
-  double smallest = 1;
-  Index since = 0;
-  for (; out.iterations < options.max_iterations; ++out.iterations) {
-    Matrix<double> next = step(out.W, H, options.contrast);
-    const Vector<double> cosine = (next * out.W.transpose()).diagonal();
-    const Vector<double> turn = 1 - cosine.array().abs();
-    // Where it goes to and fro instead of coming to rest, half steps do.
-    since = turn.maxCoeff() < 0.5 * smallest ? 0 : since + 1;
-    smallest = std::min(smallest, turn.maxCoeff());
-    const Vector<double> sign = cosine.unaryExpr([](double c) { return c < 0 ? -1.0 : 1.0; });
-    next = sign.asDiagonal() * next;
-    out.W = since > 10 ? orthogonal(next + out.W) : next;
-    out.turning.clear();
-    for (Index i = 0; i < turn.size(); ++i) {
-      if (turn(i) > options.tolerance) out.turning.push_back(i);
+// Rows of W, on their way.
+class Search {
+ public:
+  Search(const Whitening& white, const FastIcaOptions& options, Matrix<double> start)
+      : W(std::move(start)), white_(white), options_(options) {}
+
+  Matrix<double> W;
+  Index iterations = 0;            // over the last data
+  Vector<double> left;             // 1 - |cos| of what each row has still to turn
+  std::vector<double> objectives;  // of all steps over the last data
+
+  // Steps over these data, until no row has more than this to turn. project(W): orthonormal again.
+  template <typename Project>
+  void run(const Recording& X, double tolerance, Index most, const Project& project) {
+    double smallest = 1;
+    double before = 1;
+    Index since = 0;
+    objectives.clear();
+    for (iterations = 0; iterations < most;) {
+      Matrix<double> next = project(step(X));
+      ++iterations;
+      const Vector<double> cosine = (next * W.transpose()).diagonal();
+      const Vector<double> turned = 1 - cosine.array().abs();
+      const double largest = turned.maxCoeff();
+      // Where it goes to and fro near the end instead of coming to rest, half steps do.
+      since = largest < 0.5 * smallest || largest > 0.25 ? 0 : since + 1;
+      smallest = std::min(smallest, largest);
+      const Vector<double> sign = cosine.unaryExpr([](double c) { return c < 0 ? -1.0 : 1.0; });
+      next = sign.asDiagonal() * next;
+      W = since > 10 ? project(next + W) : next;
+      // Steps shrink by the same factor, more or less: if this one was r times the last, the next is r times
+      // this.
+      left = turned * (iterations > 1 ? std::min(1.0, largest / before) : 1.0);
+      before = largest;
+      if (left.maxCoeff() <= tolerance) break;
     }
-    if (options.progress) {
-      options.progress(1. / 3 + 1. / 3 * static_cast<double>(out.iterations) /
-                                    static_cast<double>(options.max_iterations));
-    }
-    if (out.turning.empty()) break;
   }
+
+ private:
+  // E[g(y) h^T] - diag(E[g'(y)]) W
+  Matrix<double> step(const Recording& X) {
+    const ContrastSums sums = contrast_sums(X, white_.mean, W * white_.whitener, options_.contrast);
+    const double gaussian = gaussian_values[static_cast<std::size_t>(options_.contrast)];
+    objectives.push_back((sums.value.array() / sums.frames - gaussian).square().sum());
+    return (sums.product * white_.whitener.transpose() - sums.slope.asDiagonal() * W) / sums.frames;
+  }
+
+  const Whitening& white_;
+  const FastIcaOptions& options_;
+};
+
+// On all stages of the data, each from where the last one ended.
+template <typename Project>
+void search(Search& s, const LearningData& data, const FastIcaOptions& options, const Project& project) {
+  constexpr double roughly = 1e-4;
+  for (const Recording* part : data.stages()) {
+    const bool last = part == &data.all();
+    s.run(*part, last ? options.tolerance : std::max(roughly, options.tolerance),
+          last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project);
+  }
+}
+
+struct Found {
+  Matrix<double> W;
+  Convergence convergence;
+  Index turning = 0;  // rows that have not come to rest
+};
+
+Matrix<double> start_of(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
+  return options.start.size() > 0 ? rotation_near(options.start, white) : data.fobi_rotation();
+}
+
+Found all_at_once(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
+  Search s(white, options, start_of(data, white, options));
+  search(s, data, options, [](const Matrix<double>& W) { return orthogonal(W); });
+  const Index turning = (s.left.array() > options.tolerance).count();
+  return {s.W, {turning == 0, s.iterations, s.objectives}, turning};
+}
+
+Found one_by_one(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
+  const Matrix<double> start = start_of(data, white, options);
+  const Index d = start.rows();
+  Found out{Matrix<double>(0, d), {true, 0, {}}, 0};
+  for (Index i = 0; i < d; ++i) {
+    // Of what is left of the start the largest part: some row has one of at least 1 / d.
+    const Matrix<double> rest = start - (start * out.W.transpose()) * out.W;
+    Index row = 0;
+    rest.rowwise().norm().maxCoeff(&row);
+    Search s(white, options, orthogonal_to(out.W, rest.row(row)));
+    if (i + 1 < d) {  // the last one has no choice
+      search(s, data, options, [&](const Matrix<double>& w) { return orthogonal_to(out.W, w); });
+      out.turning += s.left(0) > options.tolerance ? 1 : 0;
+      out.convergence.iterations += s.iterations;
+      out.convergence.objective.push_back(s.objectives.back());
+    }
+    out.W.conservativeResize(i + 1, d);
+    out.W.row(i) = s.W;
+    if (options.progress) options.progress(1. / 3 + static_cast<double>(i + 1) / static_cast<double>(3 * d));
+  }
+  out.convergence.converged = out.turning == 0;
   return out;
 }
 
-// Of a Gaussian source nothing is left to find but its subspace: any rotation of two of them is as good.
-void warn_of_gaussians(Model& model) {
-  const double noise = 4 * std::sqrt(24 / static_cast<double>(model.samples));
-  for (Index i = 0; i < model.components(); ++i) {
-    for (Index j = i + 1; j < model.components(); ++j) {
-      if (std::max(std::abs(model.kurtosis(i) - 3), std::abs(model.kurtosis(j) - 3)) > noise) continue;
-      model.warnings.push_back(
-          {Warning::Kind::close_kurtosis,
-           "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
-               ": both as good as Gaussian; nothing tells them apart, and they may still be "
-               "mixed with each other",
-           {i, j}});
-    }
-  }
-}
-
 }  // namespace
+
+std::string_view contrast_name(Contrast contrast) {
+  return contrast_names[static_cast<std::size_t>(contrast)];
+}
 
 Contrast contrast_named(std::string_view name) {
   const auto at = std::find(contrast_names.begin(), contrast_names.end(), name);
@@ -125,41 +153,34 @@ void FastIcaOptions::validate() const {
   whitening.validate();
   if (max_iterations < 1) throw std::invalid_argument("max_iterations: expected at least 1");
   if (!(tolerance > 0 && tolerance < 1)) throw std::invalid_argument("tolerance: expected between 0 and 1");
-  if (values < 1) throw std::invalid_argument("values: expected at least 1");
 }
 
 Model fastica(const Recording& X, const FastIcaOptions& options) {
   options.validate();
   const Whitening white = prepare(X, options.whitening, options.progress);
-  const Index d = white.components();
-  const std::int64_t room = std::max<std::int64_t>(options.values / d, 10 * d * d);
-
-  WeightedMoments weighted(white.mean, white.whitener);
-  Sample sample(X.channels(), white.samples, room);
-  parallel_sum(X, {}, 0, 0, weighted,
-               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
-                 sum.add(chunk);
-                 sample.add(chunk, before);
-               });
-  const Matrix<double> U = symmetric_eigen(weighted.covariance()).vectors;
-  const Matrix<double> H = white.whitener * (sample.matrix().colwise() - white.mean);
-
-  const Rotation found = find_rotation(U.transpose(), H, options);
-  Model model = finish(X, white, found.W, std::nullopt, options.progress);
+  const LearningData data(X, white);
+  const Found found =
+      options.deflation ? one_by_one(data, white, options) : all_at_once(data, white, options);
+  Model model = finish(X, white, found.W, {.order = options.order, .progress = options.progress});
   model.method = "fastica";
-  model.options["contrast"] = contrast_names[static_cast<std::size_t>(options.contrast)];
-  model.options["iterations"] = std::to_string(found.iterations);
+  model.options["contrast"] = contrast_name(options.contrast);
+  if (options.deflation) model.options["deflation"] = "yes";
+  model.convergence = found.convergence;
   warn_of_gaussians(model);
-  if (!found.turning.empty()) {
+  if (found.turning > 0) {
     model.warnings.push_back({Warning::Kind::not_converged,
-                              std::to_string(found.turning.size()) + " of " + std::to_string(d) +
-                                  " components still turn after " + std::to_string(found.iterations) +
+                              std::to_string(found.turning) + " of " + std::to_string(found.W.rows()) +
+                                  " components still turn after " +
+                                  std::to_string(found.convergence.iterations) +
                                   " iterations: too close to Gaussian or to each other to tell apart",
                               {}});
   }
   return model;
 }
 
+Model fastica(const Frames<float>& X, const FastIcaOptions& options) {
+  return fastica(MatrixRecording<float>(X), options);
+}
 Model fastica(const Frames<double>& X, const FastIcaOptions& options) {
   return fastica(MatrixRecording<double>(X), options);
 }

@@ -11,9 +11,12 @@ Model fobi(const Recording& X, const FobiOptions& options) {
   const Whitening white = prepare(X, options.whitening, progress);  // h = P (x - mean)
   WeightedMoments weighted(white.mean, white.whitener, options.weight);
   parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
-               [](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t) { sum.add(chunk); });
-  const Eigenpairs eig = symmetric_eigen(weighted.covariance());                      // C_z = U D U^T
-  Model model = finish(X, white, eig.vectors.transpose(), options.weight, progress);  // y = U^T h
+               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
+                 sum.add(chunk, X.weights_from(before));
+               });
+  const Eigenpairs eig = symmetric_eigen(weighted.covariance());  // C_z = U D U^T
+  Model model =
+      finish(X, white, eig.vectors.transpose(), {options.weight, options.order, progress});  // y = U^T h
   model.method = "fobi";
   model.options["weight"] = weight_name(options.weight);
   return model;

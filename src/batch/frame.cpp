@@ -1,6 +1,7 @@
 #include "batch/frame.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "core/blocks.hpp"
@@ -32,31 +33,45 @@ std::invalid_argument out_of_scale(Index channel, const char* size) {
                                size + " to square; rescale it");
 }
 
-// What the first pass gathers.
-struct First {
-  Moments moments;
-  Vector<double> largest;  // |x| of each channel
+// The channel, if any, whose values are too large to square; NaN and Inf are thrown.
+void require_squares(const Frames<double>& chunk, std::int64_t before) {
+  require_finite(chunk, before);
+  for (Index i = 0; i < chunk.rows(); ++i) {
+    if (chunk.row(i).cwiseAbs().maxCoeff() > 1e150) throw out_of_scale(i, "large");
+  }
+}
 
-  void add(const Frames<double>& chunk, std::int64_t before) {
+// Squares that vanish are told from those of channels that are 0, in a pass of their own.
+void refuse_small(const Recording& X, const Vector<double>& mean, const Vector<double>& variance) {
+  if ((variance.array() > 1e-290 || mean.array().abs() > 1e-150).all()) return;
+  Vector<double> largest = Vector<double>::Zero(X.channels());
+  X.pass([&](const Frames<double>& chunk) {
     for (Index t = 0; t < chunk.cols(); ++t) largest = largest.cwiseMax(chunk.col(t).cwiseAbs());
-    for (Index i = 0; i < largest.size(); ++i) {  // squares must neither overflow nor, later, vanish
-      if (!(largest(i) <= 1e150)) require_finite(chunk, before);
-      if (largest(i) > 1e150) throw out_of_scale(i, "large");
-    }
-    moments.add(chunk);
-    if (!moments.covariance().allFinite()) require_finite(chunk, before);
+  });
+  for (Index i = 0; i < X.channels(); ++i) {
+    if (largest(i) > 0 && largest(i) < 1e-150) throw out_of_scale(i, "small");
   }
-  void merge(const First& other) {
-    moments.merge(other.moments);
-    largest = largest.cwiseMax(other.largest);
-  }
-};
+}
 
 // What the last pass gathers: of the outputs the second and fourth powers.
 struct Powers {
   Vector<double> second, fourth;
+  double total = 0;  // of the weights
 
+  void add(const Matrix<double>& y, Index frames, const double* weights) {
+    if (!weights) {
+      add_powers(y, second, fourth);
+      total += static_cast<double>(frames);
+      return;
+    }
+    const Eigen::Map<const Vector<double>> w(weights, y.rows());
+    const Matrix<double> square = y.array().square();
+    second += square.transpose() * w;
+    fourth += square.array().square().matrix().transpose() * w;
+    total += w.sum();
+  }
   void merge(const Powers& other) {
+    total += other.total;
     second += other.second;
     fourth += other.fourth;
   }
@@ -72,48 +87,95 @@ void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
 
 }  // namespace
 
-Sample::Sample(Index rows, std::int64_t frames, std::int64_t enough)
+// Of a Gaussian source nothing is left to find but its subspace: any rotation of two of them is as good.
+void warn_of_gaussians(Model& model) {
+  const double noise = 4 * std::sqrt(24 / static_cast<double>(model.samples));
+  for (Index i = 0; i < model.components(); ++i) {
+    for (Index j = i + 1; j < model.components(); ++j) {
+      if (std::max(std::abs(model.kurtosis(i) - 3), std::abs(model.kurtosis(j) - 3)) > noise) continue;
+      model.warnings.push_back(
+          {Warning::Kind::close_kurtosis,
+           "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
+               ": both as good as Gaussian; nothing tells them apart, and they may still be "
+               "mixed with each other",
+           {i, j}});
+    }
+  }
+}
+
+Sample::Sample(const Recording& X, std::int64_t frames, std::int64_t enough)
     : stride_(std::max<std::int64_t>(1, (frames + enough - 1) / enough)),
-      kept_(rows, (frames + stride_ - 1) / stride_) {}
+      frames_(X.channels(), (frames + stride_ - 1) / stride_) {
+  if (!X.weights()) return;
+  weights_.resize(frames_.cols());
+  for (Index k = 0; k < frames_.cols(); ++k) weights_(k) = (*X.weights())(k * stride_);
+}
 
 void Sample::add(const Frames<double>& chunk, std::int64_t before) {
   const std::int64_t first = (before + stride_ - 1) / stride_;  // of those kept
   for (std::int64_t k = first; k * stride_ < before + chunk.cols(); ++k)
-    kept_.col(k) = chunk.col(k * stride_ - before);
+    frames_.col(k) = chunk.col(k * stride_ - before);
 }
 
-Matrix<double> sample_of(const Recording& X, std::int64_t frames) {
-  Sample sample(X.channels(), frames);
+Matrix<double> Sample::outputs(const Model& model) const {
+  Matrix<double> Y = model.apply(frames_);
+  for (Index k = 0; k < weights_.size(); ++k) {
+    if (weights_(k) == 0) Y.col(k).setZero();
+  }
+  return Y;
+}
+
+Sample sample_of(const Recording& X, std::int64_t frames, std::int64_t enough) {
+  Sample sample(X, frames, enough);
   std::int64_t before = 0;
+  if (X.anywhere()) {
+    Matrix<double> room;
+    for (; before < frames; before += sample.stride()) sample.add(X.frames_at(before, 1, room), before);
+    return sample;
+  }
   X.pass([&](const Frames<double>& chunk) {
     sample.add(chunk, before);
     before += chunk.cols();
   });
-  return sample.matrix();
+  return sample;
 }
 
 Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress) {
   options.validate();
   if (X.channels() == 0) throw std::invalid_argument("X: no channels");
-  First first{Moments(X.channels()), Vector<double>::Zero(X.channels())};
-  parallel_sum(X, progress, 0, 1. / 3, first,
-               [](First& sum, const Frames<double>& chunk, std::int64_t before) { sum.add(chunk, before); });
-  const Moments& moments = first.moments;
+  Moments moments(X.channels());
+  parallel_sum(X, progress, 0, 1. / 3, moments,
+               [&](Moments& sum, const Frames<double>& chunk, std::int64_t before) {
+                 sum.add(chunk, X.weights_from(before));
+                 if (!sum.covariance().allFinite()) require_squares(chunk, before);
+               });
+  const Matrix<double> covariance = moments.covariance();
   for (Index i = 0; i < X.channels(); ++i) {
-    if (first.largest(i) > 0 && first.largest(i) < 1e-150) throw out_of_scale(i, "small");
+    if (!(covariance(i, i) < 1e300)) throw out_of_scale(i, "large");
   }
+  refuse_small(X, moments.mean(), covariance.diagonal());
   if (moments.count() <= X.channels()) {
     throw std::invalid_argument("X: " + std::to_string(moments.count()) + " frames of " +
                                 std::to_string(X.channels()) +
                                 " channels; more frames than channels are needed (is the data transposed?)");
   }
-  Whitening white = whiten(moments.mean(), moments.covariance(), X.resolution(), options);
-  white.samples = moments.count();
+  Whitening white = whiten(moments.mean(), covariance, X.resolution(), options);
+  white.samples = std::llround(moments.effective_count());
+  white.frames = X.weights() ? X.weights()->size() : moments.count();
   return white;
 }
 
-Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q,
-             std::optional<Weight> weight, const ProgressCallback& progress) {
+Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white) {
+  const Index d = white.components();
+  if (unmixing.rows() != d || unmixing.cols() != white.mean.size()) {
+    throw std::invalid_argument("start: expected an unmixing of " + std::to_string(white.mean.size()) +
+                                " channels into " + std::to_string(d) + " components");
+  }
+  const Matrix<double> W = unmixing * white.dewhitener;
+  return inverse_sqrt(symmetric_eigen(W * W.transpose())) * W;
+}
+
+Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q, const Finish& how) {
   Model model;
   model.version = version;
   model.samples = white.samples;
@@ -121,25 +183,26 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   model.unmixing = Q * white.whitener;
   model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
-  Powers powers{Vector<double>::Zero(model.components()), Vector<double>::Zero(model.components())};
-  Sample sample(model.channels(), model.samples);
-  parallel_sum(X, progress, 2. / 3, 1, powers,
+  Powers powers{Vector<double>::Zero(model.components()), Vector<double>::Zero(model.components()), 0};
+  std::optional<Sample> sample;
+  if (how.weight) sample.emplace(X, white.frames);
+  parallel_sum(X, how.progress, 2. / 3, 1, powers,
                [&](Powers& sum, const Frames<double>& chunk, std::int64_t before) {
-                 sample.add(chunk, before);
+                 if (sample) sample->add(chunk, before);
                  Matrix<double> y;
-                 for_each_centred_block<double>(chunk, model.mean, [&](Matrix<double>& block, Index) {
-                   multiply(block, model.unmixing, y);
-                   y = y.array().square();
-                   sum.second += y.colwise().sum();
-                   sum.fourth += y.colwise().squaredNorm();
-                 });
+                 for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
+                                                [&](Matrix<double>& block, Index frames, const double* w) {
+                                                  multiply(block, model.unmixing, y);
+                                                  sum.add(y, frames, w);
+                                                });
                });
-  model.kurtosis =
-      powers.fourth.array() * static_cast<double>(model.samples) / powers.second.array().square();
-  put_in_order(model, white.dewhitener.rowwise().norm());
+  model.kurtosis = powers.fourth.array() * powers.total / powers.second.array().square();
+  put_in_order(model, white.dewhitener.rowwise().norm(), how.order);
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);
-  if (weight) warn_of_crosstalk(model, fobi_crosstalk(model.apply(sample.matrix()), *weight, model.samples));
+  if (how.weight) {
+    warn_of_crosstalk(model, fobi_crosstalk(sample->outputs(model), *how.weight, model.samples));
+  }
   return model;
 }
 

@@ -14,26 +14,41 @@ namespace demix {
 Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress = {});
 
 /// The model of y = Q h, Q a rotation or near one, or fewer rows of one: kurtoses, order, signs, warnings.
-/// One pass, the last third. `weight`: of the FOBI matrix that tells the components apart, if that is what
-/// does; then pairs too close to tell apart are warned of.
-Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q,
-             std::optional<Weight> weight, const ProgressCallback& progress = {});
+/// One pass, the last third.
+struct Finish {
+  std::optional<Weight> weight = {};  ///< of the FOBI matrix that tells the components apart, if that is what
+                                      ///< does; then pairs too close to tell apart are warned of
+  Order order = Order::kurtosis;
+  ProgressCallback progress = {};
+};
+Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q, const Finish& how);
+
+/// The rotation that comes next to U P, U being an unmixing of the channels: to go on from there.
+Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white);
+
+/// Pairs that are both as good as Gaussian, of which no method can tell one from the other.
+void warn_of_gaussians(Model& model);
 
 /// Frames spread evenly over a recording of so many, at most `enough` of them. By default enough to tell how
 /// mixed its sources still are, and few enough to cost nothing.
 class Sample {
  public:
-  Sample(Index rows, std::int64_t frames, std::int64_t enough = 1 << 16);
+  Sample(const Recording& X, std::int64_t frames, std::int64_t enough = 1 << 14);
   /// A chunk with so many frames before it; in any order, from any thread.
   void add(const Frames<double>& chunk, std::int64_t before);
-  const Matrix<double>& matrix() const { return kept_; }
+
+  std::int64_t stride() const { return stride_; }
+  const Matrix<double>& frames() const { return frames_; }
+  const Vector<double>& weights() const { return weights_; }  ///< of each; empty if all count the same
+  Matrix<double> outputs(const Model& model) const;           ///< 0 where the weight is
 
  private:
   std::int64_t stride_;
-  Matrix<double> kept_;
+  Matrix<double> frames_;
+  Vector<double> weights_;
 };
 
 /// The same in a pass of its own.
-Matrix<double> sample_of(const Recording& X, std::int64_t frames);
+Sample sample_of(const Recording& X, std::int64_t frames, std::int64_t enough = 1 << 14);
 
 }  // namespace demix

@@ -15,12 +15,14 @@ inline constexpr Index block_frames = 512;
 /// would all want the same place in the cache.
 inline constexpr Index block_rows = block_frames + 8;
 
-/// f(block, frames) with each block of X less `origin`, channel after channel as the kernels want it: the
-/// first `frames` rows of it are the frames, what is below is 0.
+/// f(block, frames, weights) with each block of X less `origin`, channel after channel as the kernels want
+/// it: the first `frames` rows of it are the frames, what is below is 0. `weights`: of the frames of X, or
+/// null; then f gets none either, else as many as there are rows, and frames of weight 0 are 0.
 template <typename T, typename F>
-void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, F&& f) {
+void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, const double* weights, F&& f) {
   Matrix<double> block(block_rows, X.rows());
   block.bottomRows(block_rows - block_frames).setZero();
+  Vector<double> w = Vector<double>::Zero(weights ? block_rows : 0);
   for (Index start = 0; start < X.cols(); start += block_frames) {
     const Index frames = std::min(block_frames, X.cols() - start);
     if constexpr (std::is_same_v<T, double>) {
@@ -30,8 +32,21 @@ void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, F&
       turn(part.data(), part.rows(), frames, origin, block.data(), block_rows);
     }
     if (frames < block_frames) block.bottomRows(block_rows - frames).setZero();
-    f(block, frames);
+    if (weights) {
+      for (Index t = 0; t < block_frames; ++t) {
+        w(t) = t < frames ? weights[start + t] : 0;
+        if (w(t) == 0) block.row(t).setZero();
+      }
+    }
+    f(block, frames, weights ? w.data() : nullptr);
   }
+}
+
+/// The same of frames that all count the same: f(block, frames).
+template <typename T, typename F>
+void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, F&& f) {
+  for_each_centred_block<T>(X, origin, nullptr,
+                            [&](Matrix<double>& block, Index frames, const double*) { f(block, frames); });
 }
 
 }  // namespace demix

@@ -4,23 +4,37 @@
 #include <cmath>
 #include <limits>
 
+#include "core/blocks.hpp"
+
 namespace demix {
 
 Matrix<double> fobi_crosstalk(const Frames<double>& Y, Weight weight, std::int64_t samples) {
   const Index d = Y.rows();
   const auto n = static_cast<double>(Y.cols());
-  const Matrix<double> S = Y.array().square();  // y_i^2
-  Vector<double> w = S.colwise().sum().transpose();
-  const Vector<double> slope = w.unaryExpr([&](double a) { return weight_derivative(weight, a); });
-  w = w.unaryExpr([&](double a) { return weight_value(weight, a); });
+  const auto zero = [&] { return Matrix<double>(Matrix<double>::Zero(d, d)); };
 
   // m_p = E[w^p y_i^2 y_j^2],  k = E[w' y_i^2 y_j^2],  D_i = E[w y_i^2]
-  const Matrix<double> St = S.transpose() / n;
-  const Matrix<double> m0 = S * St;
-  const Matrix<double> m1 = S * (w.asDiagonal() * St);
-  const Matrix<double> m2 = S * (w.array().square().matrix().asDiagonal() * St);
-  const Matrix<double> k = S * (slope.asDiagonal() * St);
-  const Vector<double> D = S * w / n;
+  Matrix<double> m0 = zero(), m1 = zero(), m2 = zero(), k = zero();
+  Vector<double> D = Vector<double>::Zero(d);
+  Matrix<double> weighted, sloped;
+  Vector<double> length, w, slope;
+  for_each_centred_block<double>(Y, Vector<double>::Zero(d), [&](Matrix<double>& S, Index) {
+    squared_lengths(S, length);
+    w = length.unaryExpr([&](double a) { return weight_value(weight, a); });
+    slope = length.unaryExpr([&](double a) { return weight_derivative(weight, a); });
+    S = S.array().square();  // y_i^2
+    weigh(S, w.data(), weighted);
+    weigh(S, slope.data(), sloped);
+    D += weighted.colwise().sum().transpose();
+    add_scatter(S, S, m0);
+    add_scatter(weighted, S, m1);
+    add_scatter(weighted, weighted, m2);
+    add_scatter(sloped, S, k);
+  });
+  for (Matrix<double>* m : {&m0, &m1, &m2, &k}) {
+    *m = Matrix<double>(m->selfadjointView<Eigen::Lower>()) / n;
+  }
+  D /= n;
 
   const double count = samples > 0 ? static_cast<double>(samples) : n;
   Matrix<double> deviation = Matrix<double>::Zero(d, d);

@@ -77,26 +77,86 @@ DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Ind
   }
 }
 
-// Whole tiles, also where they reach above the diagonal: what is there is not looked at.
-DEMIX_CLONES void scatter(const double* x, Index frames, Index channels, double* s) {
-  const auto channel = [&](Index i) { return x + i * frames; };
+// Tiles of 3 x 4, from the diagonal on if `lower`: whole ones, also where they reach above it, which is not
+// looked at.
+template <bool lower>
+DEMIX_INLINE void sums_body(const double* y, Index rows, const double* x, Index columns, Index frames,
+                            double* s) {
+  const auto row = [&](Index i) { return y + i * frames; };
   Index j = 0;
-  for (; j + 4 <= channels; j += 4) {
-    Index i = j;
-    for (; i + 3 <= channels; i += 3) {
-      const double* three[] = {channel(i), channel(i + 1), channel(i + 2)};
-      sum_tile<3, 4>(three, channel(j), frames, 1, s + j * channels + i, channels);
+  for (; j + 4 <= columns; j += 4) {
+    Index i = lower ? j : 0;
+    for (; i + 3 <= rows; i += 3) {
+      const double* three[] = {row(i), row(i + 1), row(i + 2)};
+      sum_tile<3, 4>(three, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
-    for (; i < channels; ++i) {
-      const double* one[] = {channel(i)};
-      sum_tile<1, 4>(one, channel(j), frames, 1, s + j * channels + i, channels);
+    for (; i < rows; ++i) {
+      const double* one[] = {row(i)};
+      sum_tile<1, 4>(one, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
   }
-  for (; j < channels; ++j) {
-    for (Index i = j; i < channels; ++i) {
-      const double* one[] = {channel(i)};
-      sum_tile<1, 1>(one, channel(j), frames, 1, s + j * channels + i, channels);
+  for (; j < columns; ++j) {
+    for (Index i = lower ? j : 0; i < rows; ++i) {
+      const double* one[] = {row(i)};
+      sum_tile<1, 1>(one, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
+  }
+}
+
+DEMIX_CLONES void sums(const double* y, Index rows, const double* x, Index columns, Index frames, double* s) {
+  sums_body<false>(y, rows, x, columns, frames, s);
+}
+DEMIX_CLONES void lower_sums(const double* y, const double* x, Index channels, Index frames, double* s) {
+  sums_body<true>(y, channels, x, channels, frames, s);
+}
+
+// sum_i = sum_t x_i(t)
+DEMIX_CLONES void channel_sums(const double* x, Index channels, Index frames, double* sum) {
+  for (Index i = 0; i < channels; ++i) {
+    Lane low = {};
+    Lane high = {};
+    for (Index t = 0; t < frames; t += 2 * width) {
+      low += load(x + i * frames + t);
+      high += load(x + i * frames + t + width);
+    }
+    low += high;
+    sum[i] = (low[0] + low[1]) + (low[2] + low[3]);
+  }
+}
+
+DEMIX_CLONES void powers(const double* x, Index channels, Index frames, double* second, double* fourth) {
+  for (Index i = 0; i < channels; ++i) {
+    Lane squares = {};
+    Lane fourths = {};
+    for (Index t = 0; t < frames; t += width) {
+      const Lane v = load(x + i * frames + t);
+      const Lane square = v * v;
+      squares += square;
+      fourths += square * square;
+    }
+    for (Index q = 0; q < width; ++q) {
+      second[i] += squares[q];
+      fourth[i] += fourths[q];
+    }
+  }
+}
+
+// length_t = sum_i x_i(t)^2
+DEMIX_CLONES void lengths(const double* x, Index channels, Index frames, double* length) {
+  for (Index t = 0; t < frames; t += width) {
+    Lane sum = {};
+    for (Index i = 0; i < channels; ++i) {
+      const Lane v = load(x + i * frames + t);
+      sum += v * v;
+    }
+    store(length + t, sum);
+  }
+}
+
+DEMIX_CLONES void scale(const double* x, const double* w, Index channels, Index frames, double* y) {
+  for (Index i = 0; i < channels; ++i) {
+    for (Index t = 0; t < frames; t += width)
+      store(y + i * frames + t, load(w + t) * load(x + i * frames + t));
   }
 }
 
@@ -114,8 +174,33 @@ void turn(const double* from, Index stride, Index frames, const Vector<double>& 
   turn_tiles(from, stride, frames, origin.size(), origin.data(), to, rows);
 }
 
-void add_scatter(const Matrix<double>& X, Matrix<double>& S) {
-  scatter(X.data(), X.rows(), X.cols(), S.data());
+void add_scatter(const Matrix<double>& X, Matrix<double>& S) { add_scatter(X, X, S); }
+
+void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S) {
+  lower_sums(Y.data(), X.data(), X.cols(), X.rows(), S.data());
+}
+
+void add_product(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S) {
+  sums(Y.data(), Y.cols(), X.data(), X.cols(), X.rows(), S.data());
+}
+
+void sum_frames(const Matrix<double>& X, Vector<double>& sum) {
+  sum.resize(X.cols());
+  channel_sums(X.data(), X.cols(), X.rows(), sum.data());
+}
+
+void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>& fourth) {
+  powers(X.data(), X.cols(), X.rows(), second.data(), fourth.data());
+}
+
+void squared_lengths(const Matrix<double>& X, Vector<double>& length) {
+  length.resize(X.rows());
+  lengths(X.data(), X.cols(), X.rows(), length.data());
+}
+
+void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y) {
+  Y.resize(X.rows(), X.cols());
+  scale(X.data(), w, X.cols(), X.rows(), Y.data());
 }
 
 void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y) {

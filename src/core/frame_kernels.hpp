@@ -13,6 +13,19 @@ void turn(const double* from, Index stride, Index frames, const Vector<double>& 
 
 /// S_ij <- S_ij + sum_t X_ti X_tj for i >= j
 void add_scatter(const Matrix<double>& X, Matrix<double>& S);
+/// S_ij <- S_ij + sum_t Y_ti X_tj for i >= j
+void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S);
+/// S <- S + Y^T X
+void add_product(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S);
+
+/// sum_i = sum_t X_ti
+void sum_frames(const Matrix<double>& X, Vector<double>& sum);
+/// second_i += sum_t X_ti^2, fourth_i += sum_t X_ti^4
+void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>& fourth);
+/// length_t = sum_i X_ti^2
+void squared_lengths(const Matrix<double>& X, Vector<double>& length);
+/// Y_ti = w_t X_ti
+void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y);
 
 /// Y = X P^T
 void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y);

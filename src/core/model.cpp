@@ -91,6 +91,8 @@ void Model::validate() const {
                                     std::to_string(n) + " channels");
   require(mixing.rows() == n && mixing.cols() == k, "mixing does not have the shape of unmixing transposed");
   require(kurtosis.size() == k, "kurtosis does not have one value per component");
+  require(stability.size() == 0 || (stability.size() == k && stability.allFinite()),
+          "stability does not have one number per component");
   require(names.empty() || static_cast<Index>(names.size()) == n, "names do not match the channels");
   require(mean.allFinite() && unmixing.allFinite() && mixing.allFinite() && kurtosis.allFinite(),
           "a value is not finite");
@@ -100,12 +102,21 @@ void Model::validate() const {
   require((defect.array().abs() <= 1e-9 * (1 + scale.array())).all(), "unmixing and mixing are not inverse");
 }
 
-void put_in_order(Model& model, const Vector<double>& deviation) {
+std::string_view order_name(Order order) { return order == Order::power ? "power" : "kurtosis"; }
+
+Order order_named(std::string_view name) {
+  if (name == "kurtosis") return Order::kurtosis;
+  if (name == "power") return Order::power;
+  throw std::invalid_argument("order: expected kurtosis or power, got '" + std::string(name) + "'");
+}
+
+void put_in_order(Model& model, const Vector<double>& deviation, Order by) {
   const Index k = model.components();
   std::vector<Index> order(static_cast<std::size_t>(k));
   std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return model.kurtosis(a) > model.kurtosis(b); });
+  const Vector<double> rank =
+      by == Order::power ? Vector<double>(model.mixing.colwise().squaredNorm()) : model.kurtosis;
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return rank(a) > rank(b); });
   const Model before = model;
   for (Index i = 0; i < k; ++i) {
     const Index from = order[static_cast<std::size_t>(i)];

@@ -24,57 +24,84 @@ void require_finite(const Frames<double>& X, std::int64_t before) {
   }
 }
 
+namespace {
+
+// Close to the mean of a block, for little work.
+template <typename T>
+Vector<double> mean_of_some(const Frames<T>& X, const double* weights) {
+  constexpr Index some = 32;
+  const Index step = std::max<Index>(1, X.cols() / some);
+  Vector<double> sum = Vector<double>::Zero(X.rows());
+  Index count = 0;
+  for (Index t = 0; t < X.cols(); t += step) {
+    if (weights && weights[t] == 0) continue;
+    sum += X.col(t).template cast<double>();
+    ++count;
+  }
+  return sum / static_cast<double>(std::max<Index>(1, count));
+}
+
+}  // namespace
+
 Moments::Moments(Index channels)
     : origin_(Vector<double>::Zero(channels)),
       mean_(Vector<double>::Zero(channels)),
       scatter_(Matrix<double>::Zero(channels, channels)) {}
 
 template <typename T>
-void Moments::add_frames(const Frames<T>& X) {
+void Moments::add_frames(const Frames<T>& X, const double* weights) {
   if (X.rows() != channels()) {
     throw std::invalid_argument("X: expected " + std::to_string(channels()) + " channels, got " +
                                 std::to_string(X.rows()));
   }
   resolution_ = std::max(resolution_, static_cast<double>(std::numeric_limits<T>::epsilon()));
-  if (X.cols() == 0) return;
-  if (count_ == 0) origin_ = X.col(0).template cast<double>();
-  Vector<double> mean;
-  Matrix<double> scatter;
-  for_each_centred_block<T>(X, origin_, [&](Matrix<double>& block, Index frames) {
-    mean = block.colwise().sum().transpose() / static_cast<double>(frames);
-    block.topRows(frames).rowwise() -= mean.transpose();
-    scatter.setZero(channels(), channels());
-    add_scatter(block, scatter);
-    join(static_cast<double>(frames), mean, scatter);
-    count_ += frames;
-  });
+  Vector<double> off;
+  Matrix<double> scatter, weighed;
+  for (Index start = 0; start < X.cols(); start += block_frames) {
+    const auto x = X.middleCols(start, std::min(block_frames, X.cols() - start));
+    const double* some = weights ? weights + start : nullptr;
+    const Vector<double> near = mean_of_some<T>(x, some);
+    for_each_centred_block<T>(x, near, some, [&](Matrix<double>& block, Index frames, const double* w) {
+      Moments one(channels());
+      one.origin_ = near;
+      one.count_ = w ? (Eigen::Map<const Vector<double>>(w, frames).array() > 0).count() : frames;
+      one.weight_ = w ? Eigen::Map<const Vector<double>>(w, frames).sum() : static_cast<double>(frames);
+      one.squares_ = w ? Eigen::Map<const Vector<double>>(w, frames).squaredNorm() : one.weight_;
+      if (one.weight_ == 0) return;
+      if (w) weigh(block, w, weighed);
+      const Matrix<double>& weighted = w ? weighed : block;
+      sum_frames(weighted, off);
+      off /= one.weight_;  // small, so that what it adds to the scatter can be taken away again
+      add_scatter(weighted, block, one.scatter_);
+      one.scatter_.selfadjointView<Eigen::Lower>().rankUpdate(off, -one.weight_);
+      one.mean_ = off;
+      merge(one);
+    });
+  }
 }
 
-void Moments::add(const Frames<float>& X) { add_frames<float>(X); }
-void Moments::add(const Frames<double>& X) { add_frames<double>(X); }
+void Moments::add(const Frames<float>& X, const double* weights) { add_frames<float>(X, weights); }
+void Moments::add(const Frames<double>& X, const double* weights) { add_frames<double>(X, weights); }
 
+// scatter <- scatter_a + scatter_b + (n_a n_b / n) delta delta^T,   delta = mean_b - mean_a
 void Moments::merge(const Moments& other) {
   if (other.channels() != channels()) throw std::invalid_argument("merge: different number of channels");
   resolution_ = std::max(resolution_, other.resolution_);
-  if (other.count_ == 0) return;
-  if (count_ == 0) origin_ = other.origin_;
-  join(static_cast<double>(other.count_), other.mean_ + (other.origin_ - origin_), other.scatter_);
+  if (other.weight_ == 0) return;
+  if (weight_ == 0) origin_ = other.origin_;
+  const double n = weight_ + other.weight_;
+  const Vector<double> delta = other.mean_ + (other.origin_ - origin_) - mean_;
+  mean_ += (other.weight_ / n) * delta;
+  scatter_ += other.scatter_;
+  scatter_.selfadjointView<Eigen::Lower>().rankUpdate(delta, weight_ * other.weight_ / n);
+  weight_ = n;
+  squares_ += other.squares_;
   count_ += other.count_;
 }
 
-// scatter <- scatter_a + scatter_b + (n_a n_b / n) delta delta^T,   delta = mean_b - mean_a
-void Moments::join(double nb, const Vector<double>& mean, const Matrix<double>& scatter) {
-  const auto na = static_cast<double>(count_);
-  const double n = na + nb;
-  const Vector<double> delta = mean - mean_;
-  mean_ += (nb / n) * delta;
-  scatter_ += scatter;
-  scatter_.selfadjointView<Eigen::Lower>().rankUpdate(delta, na * nb / n);
-}
-
 Matrix<double> Moments::covariance() const {
-  if (count_ == 0) return Matrix<double>::Zero(channels(), channels());
-  return Matrix<double>(scatter_.selfadjointView<Eigen::Lower>()) / static_cast<double>(count_);
+  if (weight_ == 0) return Matrix<double>::Zero(channels(), channels());
+  return Matrix<double>(scatter_.selfadjointView<Eigen::Lower>()) / weight_;
 }
 
 WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight)
@@ -87,36 +114,42 @@ WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight w
 }
 
 template <typename T>
-void WeightedMoments::add_frames(const Frames<T>& X) {
+void WeightedMoments::add_frames(const Frames<T>& X, const double* weights) {
   if (X.rows() != mean_.size()) {
     throw std::invalid_argument("X: expected " + std::to_string(mean_.size()) + " channels, got " +
                                 std::to_string(X.rows()));
   }
-  Matrix<double> r;  // R (x - mean); h = Q r is as long
-  for_each_centred_block<T>(X, mean_, [&](Matrix<double>& block, Index frames) {
+  Matrix<double> r;   // R (x - mean); h = Q r is as long
+  Matrix<double> wr;  // w(||h||^2) r
+  Vector<double> w;
+  for_each_centred_block<T>(X, mean_, weights, [&](Matrix<double>& block, Index frames, const double* own) {
     multiply(block, factors_.R, r);
-    Eigen::ArrayXd root = r.rowwise().squaredNorm();  // z = sqrt(w(||h||^2)) h
-    for (double& v : root) v = std::sqrt(weight_value(weight_, v));
-    root.tail(root.size() - frames).setZero();
-    r.array().colwise() *= root;
-    add_scatter(r, sum_);
+    squared_lengths(r, w);
+    if (weight_ != Weight::square) {
+      for (double& v : w) v = weight_value(weight_, v);
+    }
+    if (own) w.array() *= Eigen::Map<const Eigen::ArrayXd>(own, w.size());
+    total_ += own ? Eigen::Map<const Vector<double>>(own, frames).sum() : static_cast<double>(frames);
+    weigh(r, w.data(), wr);
+    add_scatter(wr, r, sum_);
     count_ += frames;
   });
 }
 
-void WeightedMoments::add(const Frames<float>& X) { add_frames<float>(X); }
-void WeightedMoments::add(const Frames<double>& X) { add_frames<double>(X); }
+void WeightedMoments::add(const Frames<float>& X, const double* weights) { add_frames<float>(X, weights); }
+void WeightedMoments::add(const Frames<double>& X, const double* weights) { add_frames<double>(X, weights); }
 
 void WeightedMoments::merge(const WeightedMoments& other) {
   if (other.weight_ != weight_ || other.mean_ != mean_ || other.P_ != P_) {
     throw std::invalid_argument("merge: the two sums must share mean, P and weight");
   }
   sum_ += other.sum_;
+  total_ += other.total_;
   count_ += other.count_;
 }
 
 Matrix<double> WeightedMoments::covariance() const {
-  const double n = std::max<double>(1, static_cast<double>(count_));
+  const double n = total_ > 0 ? total_ : 1;
   const Matrix<double> all = sum_.selfadjointView<Eigen::Lower>();
   const Matrix<double> C = factors_.Q * (all / n) * factors_.Q.transpose();
   return (C + C.transpose()) / 2;

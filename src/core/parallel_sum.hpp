@@ -4,91 +4,138 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "demix/recording.hpp"
+#include "demix/threads.hpp"
 
 namespace demix {
 
-/// A sum over a recording, on all cores. Threads take turns to read a chunk; each then makes a copy of
-/// `total` as it was, calls add(copy, chunk, frames before it), and, in the order of the chunks,
-/// total.merge(copy). So the result does not depend on the number of threads. What reading, add or
-/// merge throws is thrown, the first in order. Progress goes from `from` to `to`.
+/// The chunks of a recording for several threads: each is read by one of them, all at once if it can be read
+/// from anywhere, else in turns.
+class SharedReading {
+ public:
+  explicit SharedReading(const Recording& X)
+      : X_(X), anywhere_(X.anywhere()), frames_(X.frames()), source_(anywhere_ ? nullptr : X.read()) {}
+
+  struct Chunk {
+    Index number = 0;
+    std::int64_t before = 0;  ///< frames
+    Index frames = 0;         ///< 0: there are no more
+  };
+  /// The next one, for use(view of it); what reading throws comes out of use's place, with `chunk` filled in.
+  template <typename Use>
+  void next(Chunk& chunk, Matrix<double>& room, const Use& use) {
+    {
+      const std::scoped_lock lock(mutex_);
+      chunk = {chunks_++, before_, 0};
+      if (over_) return;
+      if (anywhere_) {
+        chunk.frames = std::min<Index>(X_.chunk_frames(), frames_ - before_);
+        before_ += chunk.frames;
+      } else {
+        over_ = true;  // unless it goes well
+        room.resize(X_.channels(), X_.chunk_frames());
+        chunk.frames = source_->next(room);
+        before_ += chunk.frames;
+        over_ = chunk.frames == 0;
+      }
+      if (chunk.frames == 0) return;
+    }
+    if (anywhere_) {
+      use(X_.frames_at(chunk.before, chunk.frames, room));
+    } else {
+      use(Frames<double>(room.leftCols(chunk.frames)));
+    }
+  }
+
+ private:
+  const Recording& X_;
+  const bool anywhere_;
+  const Index frames_;
+  std::mutex mutex_;  // guards what follows
+  std::unique_ptr<Recording::Reading> source_;
+  Index chunks_ = 0;
+  std::int64_t before_ = 0;
+  bool over_ = false;
+};
+
+/// A sum over a recording, on all cores. For each chunk a thread makes a copy of `total` as it was, calls
+/// add(copy, chunk, frames before it), and, in the order of the chunks, total.merge(copy). So the result does
+/// not depend on the number of threads. What reading, add or merge throws is thrown, the first in order.
+/// Progress goes from `from` to `to`.
 template <typename Sum, typename Add>
 void parallel_sum(const Recording& X, const ProgressCallback& progress, double from, double to, Sum& total,
                   const Add& add) {
+  struct Part {
+    Sum sum;
+    std::int64_t end = 0;  // frames, up to its last
+    std::exception_ptr wrong;
+  };
   const Sum zero = total;
   const auto all = static_cast<double>(X.frames());  // asked now: a reading may change what is known
-  const auto source = X.read();
-  std::mutex reading;  // guards source and these
-  Index chunks = 0;
-  std::int64_t before = 0;
-  bool over = false;
+  const Index most = std::min<Index>(16, thread_limit());
+  const Index worth = all > 0 ? static_cast<Index>(all) / (2 * X.chunk_frames()) : most;
+  const Index threads = std::max<Index>(1, std::min(most, worth));
+
+  SharedReading source(X);
   std::mutex merging;  // guards total and these
-  std::condition_variable turn;
+  std::condition_variable moved;
+  std::map<Index, Part> waiting;  // for those before them
   Index merged = 0;
   std::exception_ptr error;
 
-  const auto take_turns = [&] {
-    Matrix<double> chunk(X.channels(), X.chunk_frames());
-    for (;;) {
-      Index mine = 0;
-      Index frames = 0;
-      std::int64_t start = 0;
-      std::exception_ptr wrong;
-      {
-        const std::scoped_lock lock(reading);
-        if (over) return;
-        mine = chunks++;
-        start = before;
-        try {
-          frames = source->next(chunk);
-        } catch (...) {
-          wrong = std::current_exception();
-        }
-        before += frames;
-        over = wrong || frames == 0;
-      }
-      if (!wrong && frames == 0) return;
-      Sum sum = zero;
+  // Under the lock: whatever has its turn.
+  const auto merge = [&] {
+    while (!error && !waiting.empty() && waiting.begin()->first == merged) {
+      const Part part = std::move(waiting.extract(waiting.begin()).mapped());
+      ++merged;
       try {
-        if (!wrong) add(sum, Frames<double>(chunk.leftCols(frames)), start);
-      } catch (...) {
-        wrong = std::current_exception();
-      }
-      std::unique_lock lock(merging);
-      turn.wait(lock, [&] { return merged == mine || error; });
-      if (error) return;
-      try {
-        if (wrong) std::rethrow_exception(wrong);
-        total.merge(sum);
+        if (part.wrong) std::rethrow_exception(part.wrong);
+        total.merge(part.sum);
         if (progress && all > 0) {
-          progress(from + (to - from) * std::min(1.0, static_cast<double>(start + frames) / all));
+          progress(from + (to - from) * std::min(1.0, static_cast<double>(part.end) / all));
         }
       } catch (...) {
         error = std::current_exception();
       }
-      ++merged;
-      turn.notify_all();
     }
+    moved.notify_all();
   };
   const auto work = [&] {
     try {
-      take_turns();
+      Matrix<double> room;
+      SharedReading::Chunk chunk;
+      for (;;) {
+        Part part{zero, 0, {}};
+        try {
+          source.next(chunk, room,
+                      [&](const Frames<double>& frames) { add(part.sum, frames, chunk.before); });
+        } catch (...) {
+          part.wrong = std::current_exception();
+        }
+        if (chunk.frames == 0 && !part.wrong) return;
+        part.end = chunk.before + chunk.frames;
+        std::unique_lock lock(merging);
+        if (error) return;
+        waiting.emplace(chunk.number, std::move(part));
+        merge();
+        // No thread gets far ahead of the slowest.
+        moved.wait(lock, [&] { return error || std::ssize(waiting) < 2 * threads; });
+        if (error) return;
+      }
     } catch (...) {  // no memory
       const std::scoped_lock lock(merging);
       error = std::current_exception();
-      turn.notify_all();
+      moved.notify_all();
     }
   };
   {
-    constexpr Index most = 16;
-    const Index cores = std::max(1U, std::thread::hardware_concurrency());
-    const Index worth = X.frames() > 0 ? X.frames() / (4 * X.chunk_frames()) : most;
     std::vector<std::jthread> others;
-    for (Index k = 1; k < std::min({most, cores, worth}); ++k) others.emplace_back(work);
+    for (Index k = 1; k < threads; ++k) others.emplace_back(work);
     work();
   }
   if (error) std::rethrow_exception(error);

@@ -1,6 +1,9 @@
 #include "demix/recording.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
 
 #include "core/parallel_sum.hpp"
 
@@ -29,6 +32,10 @@ Index Recording::chunk_frames() const {
   return std::clamp<Index>((Index{1} << 15) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
 }
 
+Frames<double> Recording::frames_at(Index, Index, Matrix<double>&) const {
+  throw std::logic_error("frames_at: this recording is read from its first frame on");
+}
+
 void Recording::pass(const Visitor& visit) const {
   const auto reading = read();
   Matrix<double> chunk(channels(), chunk_frames());
@@ -39,8 +46,112 @@ template <typename T>
 std::unique_ptr<Recording::Reading> MatrixRecording<T>::read() const {
   return std::make_unique<MatrixReading<T>>(X_);
 }
+
+template <typename T>
+Frames<double> MatrixRecording<T>::frames_at(Index first, Index count, Matrix<double>& room) const {
+  if constexpr (std::is_same_v<T, double>) {
+    return X_.middleCols(first, count);
+  } else {
+    room = X_.middleCols(first, count).template cast<double>();
+    return room;
+  }
+}
 template class MatrixRecording<float>;
 template class MatrixRecording<double>;
+
+WeightedRecording::WeightedRecording(const Recording& from, Vector<double> weights)
+    : from_(from), weights_(std::move(weights)) {
+  if (from.frames() > 0 && weights_.size() != from.frames()) {
+    throw std::invalid_argument("weights: expected one for each of the " + std::to_string(from.frames()) +
+                                " frames, got " + std::to_string(weights_.size()));
+  }
+  for (Index t = 0; t < weights_.size(); ++t) {
+    if (!(weights_(t) >= 0 && weights_(t) < 1e100)) {
+      throw std::invalid_argument("weights: expected 0 or more, got " + std::to_string(weights_(t)) +
+                                  " for frame " + std::to_string(t + 1));
+    }
+  }
+  if (!(weights_.array() > 0).any()) throw std::invalid_argument("weights: all are 0");
+}
+
+RecordingWithout::RecordingWithout(const Recording& from, const std::vector<Segment>& bad) : from_(from) {
+  std::vector<Segment> sorted = bad;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Segment& a, const Segment& b) { return a.first < b.first; });
+  Index at = 0;
+  for (const Segment& s : sorted) {
+    if (s.end < s.first || s.first < 0) {
+      throw std::invalid_argument("bad: expected segments of frames that end after they begin, got " +
+                                  std::to_string(s.first) + " to " + std::to_string(s.end));
+    }
+    if (s.first > at) good_.push_back({at, s.first});
+    at = std::max(at, s.end);
+  }
+  good_.push_back({at, std::numeric_limits<Index>::max()});
+  if (!from.weights()) return;
+  const Vector<double>& all = *from.weights();
+  Index kept = 0;
+  weights_.resize(all.size());
+  for (const Segment& s : good_) {
+    for (Index t = s.first; t < std::min(s.end, all.size()); ++t) weights_(kept++) = all(t);
+  }
+  weights_.conservativeResize(kept);
+}
+
+Index RecordingWithout::frames() const {
+  const Index all = from_.frames();
+  Index left = 0;
+  for (const Segment& s : good_) left += std::max<Index>(0, std::min(all, s.end) - s.first);
+  return left;
+}
+
+Frames<double> RecordingWithout::frames_at(Index first, Index count, Matrix<double>& room) const {
+  Matrix<double> part;
+  room.resize(channels(), count);
+  Index done = 0;
+  Index before = 0;  // frames of the segments before this one
+  for (const Segment& s : good_) {
+    const Index size = s.end - s.first;
+    if (first + done < before + size) {
+      const Index offset = first + done - before;
+      const Index now = std::min(count - done, size - offset);
+      room.middleCols(done, now) = from_.frames_at(s.first + offset, now, part);
+      done += now;
+      if (done == count) break;
+    }
+    before += size;
+  }
+  return room;
+}
+
+class RecordingWithout::Skipping final : public Reading {
+ public:
+  explicit Skipping(const RecordingWithout& of) : of_(of), from_(of.from_.read()) {}
+  Index next(Eigen::Ref<Matrix<double>> out) override {
+    Index kept = 0;
+    while (kept < out.cols()) {
+      room_.resize(out.rows(), out.cols() - kept);
+      const Index got = from_->next(room_);
+      if (got == 0) break;
+      for (Index t = 0; t < got; ++t, ++at_) {
+        while (at_ >= of_.good_[segment_].end) ++segment_;
+        if (at_ >= of_.good_[segment_].first) out.col(kept++) = room_.col(t);
+      }
+    }
+    return kept;
+  }
+
+ private:
+  const RecordingWithout& of_;
+  std::unique_ptr<Reading> from_;
+  Matrix<double> room_;
+  Index at_ = 0;
+  std::size_t segment_ = 0;
+};
+
+std::unique_ptr<Recording::Reading> RecordingWithout::read() const {
+  return std::make_unique<Skipping>(*this);
+}
 
 namespace {
 

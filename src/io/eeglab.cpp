@@ -103,8 +103,9 @@ Path data_file(const Path& file, const std::string& stored) {
                 "', which is not supported; save them as .fdt or in the .set file");
   }
   const Path same = fs::path(file).replace_extension(".fdt");
-  if (fs::exists(named)) return named;
-  if (fs::exists(same)) return same;
+  std::error_code ignored;  // a name that no file can have is one that is not there
+  if (fs::exists(named, ignored)) return named;
+  if (fs::exists(same, ignored)) return same;
   throw Error(file.string() + ": its data are in '" + printable(named.filename().string()) +
               "', which is not beside it; neither is " + same.filename().string());
 }
@@ -130,7 +131,9 @@ Extent extent_of(const mat::File& mat, const Fields& fields, const Path& file) {
 }
 
 void check_beside(const Path& data, const Extent& e) {
-  const std::uint64_t bytes = fs::file_size(data);
+  std::error_code wrong;
+  const std::uint64_t bytes = fs::file_size(data, wrong);
+  if (wrong) throw Error(data.string() + ": cannot read the numbers: " + wrong.message());
   if (bytes == e.values() * 4) return;
   throw Error(data.string() + ": has " + std::to_string(bytes) + " bytes where the .set file says " +
               size_text({e.channels, e.points, e.trials}) +

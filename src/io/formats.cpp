@@ -120,6 +120,10 @@ std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& pa
   return std::make_unique<NamedWriter>(std::move(writer), temporary, path);
 }
 
+void SignalReader::read_at(Index, Eigen::Ref<Matrix<double>>) const {
+  throw std::logic_error("read_at: this file is read from its first frame on");
+}
+
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
     : paths_(std::move(paths)) {
   if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
@@ -188,6 +192,19 @@ std::unique_ptr<Recording::Reading> FileRecording::read() const {
     kept_.resize(channels(), 0);
   }
   return std::make_unique<FileReading>(*this);
+}
+
+// What is small is better kept, which the first reading does.
+bool FileRecording::anywhere() const {
+  return is_kept_ ||
+         (readers_.size() == 1 && readers_[0]->anywhere() && facts_.frames > kept_values / channels());
+}
+
+Frames<double> FileRecording::frames_at(Index first, Index count, Matrix<double>& room) const {
+  if (is_kept_) return kept_.middleCols(first, count);
+  room.resize(channels(), count);
+  readers_[0]->read_at(first, room);
+  return room;
 }
 
 // Of all files, so many frames after the first.

@@ -91,6 +91,12 @@ std::string to_json(const Model& model) {
   json["samples"] = model.samples;
   json["names"] = model.names;
   json["kurtosis"] = list_of(model.kurtosis);
+  if (model.stability.size() > 0) json["stability"] = list_of(model.stability);
+  if (model.convergence.iterations > 0) {
+    json["convergence"] = {{"converged", model.convergence.converged},
+                           {"iterations", model.convergence.iterations},
+                           {"objective", model.convergence.objective}};
+  }
   json["mean"] = list_of(model.mean);
   json["unmixing"] = rows_of(model.unmixing);
   json["mixing"] = rows_of(model.mixing);
@@ -133,6 +139,12 @@ Model parse_model(std::string_view text, const std::string& name) {
     model.samples = count_from(json.at("samples"));
     model.names = json.at("names").get<std::vector<std::string>>();
     model.kurtosis = vector_from(json.at("kurtosis"));
+    if (json.contains("stability")) model.stability = vector_from(json["stability"]);
+    if (json.contains("convergence")) {
+      const ordered_json& c = json["convergence"];
+      model.convergence = {c.at("converged").get<bool>(), count_from(c.at("iterations")),
+                           c.at("objective").get<std::vector<double>>()};
+    }
     model.mean = vector_from(json.at("mean"));
     model.unmixing = matrix_from(json.at("unmixing"));
     model.mixing = matrix_from(json.at("mixing"));

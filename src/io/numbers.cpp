@@ -55,6 +55,13 @@ class NumbersReader final : public SignalReader {
   double resolution() const override { return layout_.type.resolution; }
   void rewind() override { at_ = 0; }
 
+  bool anywhere() const override { return !layout_.planar; }
+  void read_at(Index first, Eigen::Ref<Matrix<double>> out) const override {
+    const Index channels = layout_.facts.channels;
+    numbers(static_cast<std::uint64_t>(first) * static_cast<std::uint64_t>(channels), out.cols() * channels,
+            out.data());
+  }
+
   Index read(Eigen::Ref<Matrix<double>> out) override {
     const Index n = std::min<Index>(out.cols(), static_cast<Index>(frames_ - at_));
     const Index channels = layout_.facts.channels;
@@ -65,7 +72,7 @@ class NumbersReader final : public SignalReader {
         out.row(i).head(n) = row_;
       }
     } else {
-      numbers(at_ * static_cast<std::uint64_t>(channels), n * channels, out.data());
+      read_at(static_cast<Index>(at_), out.leftCols(n));
     }
     at_ += static_cast<std::uint64_t>(n);
     return n;
@@ -92,30 +99,29 @@ class NumbersReader final : public SignalReader {
     layout_.facts.frames = static_cast<Index>(frames_);
   }
 
-  void numbers(std::uint64_t first, Index count, double* to) {
+  void numbers(std::uint64_t first, Index count, double* to) const {
     constexpr std::size_t chunk = 1 << 16;  // stays in cache between reading and decoding
     const auto step = static_cast<Index>(chunk / layout_.type.bytes);
-    bytes_.resize(chunk);
+    const auto buffer = memory_ ? nullptr : std::make_unique_for_overwrite<char[]>(chunk);
     for (Index done = 0; done < count; done += step) {
       const Index now = std::min(step, count - done);
       const char* from =
           fetch(layout_.offset + (first + static_cast<std::uint64_t>(done)) * layout_.type.bytes,
-                static_cast<std::size_t>(now) * layout_.type.bytes);
+                static_cast<std::size_t>(now) * layout_.type.bytes, buffer.get());
       layout_.type.decode(from, now, to + done);
     }
   }
 
-  const char* fetch(std::uint64_t offset, std::size_t bytes) {
+  const char* fetch(std::uint64_t offset, std::size_t bytes, char* buffer) const {
     if (memory_) return memory_->data() + offset;
     for (std::size_t got = 0; got < bytes;) {
-      const ssize_t n =
-          ::pread(file_.get(), bytes_.data() + got, bytes - got, static_cast<off_t>(offset + got));
+      const ssize_t n = ::pread(file_.get(), buffer + got, bytes - got, static_cast<off_t>(offset + got));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) throw failure(path_, "cannot read");
       if (n == 0) throw Error(path_.string() + ": has become shorter while it was read");
       got += static_cast<std::size_t>(n);
     }
-    return bytes_.data();
+    return buffer;
   }
 
   fs::path path_;
@@ -124,7 +130,6 @@ class NumbersReader final : public SignalReader {
   std::shared_ptr<const std::string> memory_;  // instead of the file
   std::uint64_t frames_ = 0;
   std::uint64_t at_ = 0;
-  std::vector<char> bytes_;
   Eigen::RowVectorXd row_;
 };
 

@@ -7,6 +7,7 @@
 #include "demix/crosstalk.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
+#include "demix/picard.hpp"
 #include "demix/sm_ica_offline.hpp"
 #include "methods/record.hpp"
 
@@ -15,13 +16,30 @@ namespace {
 
 // The largest crosstalk to expect between any two components that FOBI found.
 double expected_crosstalk(const Recording& X, const Model& model) {
+  const std::int64_t frames = X.weights() ? X.weights()->size() : model.samples;
   const Matrix<double> crosstalk =
-      fobi_crosstalk(model.apply(sample_of(X, model.samples)), Weight::square, model.samples);
+      fobi_crosstalk(sample_of(X, frames).outputs(model), Weight::square, model.samples);
   double worst = 0;
   for (Index i = 0; i < crosstalk.rows(); ++i) {
     for (Index j = 0; j < crosstalk.cols(); ++j) worst = std::max(worst, i == j ? 0 : crosstalk(i, j));
   }
   return worst;
+}
+
+// What all of them can be asked for.
+template <typename Options>
+Options batch_options(const MethodOptions& o) {
+  Options options;
+  options.whitening.components = o.components;
+  options.whitening.share = o.share;
+  options.order = o.order.value_or(Order::kurtosis);
+  options.progress = o.progress;
+  return options;
+}
+
+Outcome done(Model model, const MethodOptions& o) {
+  record(model, o);
+  return {true, {}, std::move(model), {}, {}};
 }
 
 }  // namespace
@@ -35,33 +53,45 @@ Outcome run_auto(const Recording& X, const MethodOptions& o) {
     first.why = "the kurtoses are far apart: sampling leaves a crosstalk of about -" + decibels + " dB";
     return first;
   }
-  Outcome second = run_fastica(X, o);
-  second.why = crosstalk < 1
-                   ? "by kurtosis alone (fobi) a crosstalk of about -" + decibels + " dB was to be expected"
-                   : "the kurtoses are too close for fobi";
-  return second;
+  const std::string why =
+      crosstalk < 1 ? "by kurtosis alone (fobi) a crosstalk of about -" + decibels + " dB was to be expected"
+                    : "the kurtoses are too close for fobi";
+  // Where FastICA is good it takes a few steps; where it would take hundreds, Picard does not.
+  auto fast = batch_options<FastIcaOptions>(o);
+  fast.max_iterations = 15;
+  Outcome second = done(fastica(X, fast), o);
+  second.why = why;
+  if (second.model.convergence.converged) return second;
+  auto tight = batch_options<PicardOptions>(o);
+  tight.start = second.model.unmixing;
+  Outcome third = done(picard(X, tight), o);
+  third.why = why + ", and fastica does not come to rest";
+  return third;
 }
 
 Outcome run_fastica(const Recording& X, const MethodOptions& o) {
-  FastIcaOptions options;
-  if (!o.form.empty()) options.contrast = contrast_named(o.form);
-  options.whitening.components = o.components;
-  options.whitening.share = o.share;
-  options.progress = o.progress;
-  Outcome out{true, {}, fastica(X, options), {}, {}};
-  record(out.model, o);
-  return out;
+  auto options = batch_options<FastIcaOptions>(o);
+  std::string contrast = o.form;
+  if (const auto at = contrast.find("-deflation"); at != std::string::npos) {
+    options.deflation = true;
+    contrast.resize(at);
+  }
+  if (!contrast.empty()) options.contrast = contrast_named(contrast);
+  if (o.start) options.start = *o.start;
+  return done(fastica(X, options), o);
+}
+
+Outcome run_picard(const Recording& X, const MethodOptions& o) {
+  auto options = batch_options<PicardOptions>(o);
+  options.orthogonal = o.form != "free";
+  if (o.start) options.start = *o.start;
+  return done(picard(X, options), o);
 }
 
 Outcome run_fobi(const Recording& X, const MethodOptions& o) {
-  FobiOptions options;
+  auto options = batch_options<FobiOptions>(o);
   options.weight = o.weight.value_or(Weight::square);
-  options.whitening.components = o.components;
-  options.whitening.share = o.share;
-  options.progress = o.progress;
-  Outcome out{true, {}, fobi(X, options), {}, {}};
-  record(out.model, o);
-  return out;
+  return done(fobi(X, options), o);
 }
 
 Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o) {

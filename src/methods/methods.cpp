@@ -21,12 +21,21 @@
 #include "methods/networks.hpp"
 #include "methods/rule_separator.hpp"
 #include "methods/run_online.hpp"
+#include "methods/stability.hpp"
 
 namespace demix {
 namespace {
 
 constexpr std::array<Form, 1> one_form{{{"default", 0}}};
-constexpr std::array<Form, 4> fastica_forms{{{"logcosh", 0}, {"exp", 0}, {"cube", 0}, {"skew", 0}}};
+constexpr std::array<Form, 8> fastica_forms{{{"logcosh", 0},
+                                             {"exp", 0},
+                                             {"cube", 0},
+                                             {"skew", 0},
+                                             {"logcosh-deflation", 0},
+                                             {"exp-deflation", 0},
+                                             {"cube-deflation", 0},
+                                             {"skew-deflation", 0}}};
+constexpr std::array<Form, 2> picard_forms{{{"orthogonal", 0}, {"free", 0}}};
 constexpr std::array<Form, 2> sm_ica_forms{{{"natural", 0}, {"published", 2e-5}}};
 constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}}};
 
@@ -45,14 +54,18 @@ constexpr std::string_view paper = "Bahroun, Chklovskii, Sengupta 2021";
 constexpr std::string_view distinct = "any, of distinct kurtosis";
 constexpr auto sources = Finds::sources;
 constexpr unsigned by_kurtosis = Method::fobi_optimum;
+constexpr unsigned weights = Method::takes_frame_weights;
 
 const auto table = std::to_array<Method>({
     {"auto", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "fobi, and where that is not surely enough fastica", one_form, 0, false, 0, run_auto, nullptr},
+     "fobi; where that is not surely enough fastica or picard", one_form, 0, false, weights, run_auto,
+     nullptr},
     {"fastica", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "Hyvarinen 1999", fastica_forms, 0, false, 0, run_fastica, nullptr},
+     "Hyvarinen 1999", fastica_forms, 0, false, weights, run_fastica, nullptr},
+    {"picard", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
+     "Ablin, Cardoso, Gramfort 2018", picard_forms, 0, false, weights, run_picard, nullptr},
     {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
-     one_form, 0, false, Method::takes_weight | by_kurtosis, run_fobi, nullptr},
+     one_form, 0, false, Method::takes_weight | by_kurtosis | weights, run_fobi, nullptr},
     {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
      offline_forms, 0.75, false, Method::takes_weight | Method::takes_lambda | by_kurtosis,
      run_sm_ica_offline, nullptr},
@@ -128,6 +141,8 @@ MethodOptions Method::checked(MethodOptions o) const {
   refuse(o.sub_gaussian && (options & takes_sub_gaussian) == 0, "--sub-gaussian", name);
   if (online) {
     refuse(o.share > 0 && !o.whiten.value_or(false), "--components as a share without --whiten yes", name);
+    refuse(o.order.has_value(), "--order", name);
+    refuse(o.stability > 0, "--stability", name);
   } else {
     refuse(o.passes != 1, "--passes", name);
     refuse(o.shuffle, "--shuffle", name);
@@ -146,7 +161,12 @@ Outcome Method::run(const Frames<double>& X, const MethodOptions& o) const {
 
 Outcome Method::run(const Recording& X, const MethodOptions& o) const {
   const MethodOptions all = checked(o);
-  return online ? run_online(*this, X, all) : batch(X, all);
+  refuse(X.weights() && (options & takes_frame_weights) == 0, "--weights", name);
+  refuse(o.stability > 0 && (options & takes_frame_weights) == 0, "--stability", name);
+  if (online) return run_online(*this, X, all);
+  Outcome out = batch(X, all);
+  if (out.ok && o.stability > 0) find_stability(*this, X, all, out.model);
+  return out;
 }
 
 std::unique_ptr<OnlineSeparator> Method::start(Index inputs, Index outputs, const MethodOptions& o) const {

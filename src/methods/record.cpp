@@ -22,6 +22,8 @@ void record(Model& model, const MethodOptions& o) {
   if (o.weight) model.options["weight"] = weight_name(*o.weight);
   if (o.sub_gaussian) model.options["sub_gaussian"] = std::to_string(*o.sub_gaussian);
   if (o.whiten) model.options["whiten"] = *o.whiten ? "yes" : "no";
+  if (o.order) model.options["order"] = order_name(*o.order);
+  if (o.stability > 0) model.options["stability"] = std::to_string(o.stability);
   std::string lambda;
   for (const double v : o.lambda) lambda.append(lambda.empty() ? "" : ",").append(text(v));
   if (!lambda.empty()) model.options["lambda"] = lambda;

@@ -122,7 +122,7 @@ void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white,
 // Outputs i and j that are a small turn theta away from independent ones have the cross-cumulants
 // cum(y_i^3, y_j) = -theta kappa_i and cum(y_i, y_j^3) = theta kappa_j, kappa being the excess kurtoses.
 void warn_if_still_mixed(Model& model, const Recording& X) {
-  Matrix<double> Y = model.apply(sample_of(X, model.samples));
+  Matrix<double> Y = sample_of(X, model.samples).outputs(model);
   const auto n = static_cast<double>(Y.cols());
   for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
   const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
@@ -207,7 +207,8 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
         "there is no model of that");
   }
   const bool by_kurtosis = (method.options & Method::fobi_optimum) != 0;
-  out.model = finish(X, feed.white, Q, by_kurtosis ? std::optional(Weight::square) : std::nullopt);
+  out.model =
+      finish(X, feed.white, Q, {.weight = by_kurtosis ? std::optional(Weight::square) : std::nullopt});
   out.model.method = method.name;
   out.model.options = {{"passes", std::to_string(o.passes)},
                        {"shuffle", o.shuffle ? "yes" : "no"},

@@ -5,6 +5,7 @@
 #include "demix/fobi.hpp"
 #include "demix/metrics.hpp"
 #include "demix/synthetic.hpp"
+#include "demix/threads.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -102,13 +103,50 @@ TEST(FastIca, SaysThatGaussiansCannotBeToldApart) {
   for (Index source = 0; source < 2; ++source) EXPECT_GT(P.col(source).maxCoeff(), 0.99);
 }
 
-TEST(FastIca, LearnsFromAPartOfALongRecording) {
-  const Mixture m = mixture(four, 100000, 9);
+TEST(FastIca, OneAfterTheOtherFindsTheSame) {
+  const Mixture m = mixture(four, 30000, 9);
   FastIcaOptions options;
-  options.values = 4 * 25000;
-  const Model part = fastica(m.mixtures, options);
-  EXPECT_EQ(part.samples, 100000);
-  EXPECT_LT(mse(m.sources, part.apply(m.mixtures)), 2e-3);
+  const Model all = fastica(m.mixtures, options);
+  options.deflation = true;
+  const Model one = fastica(m.mixtures, options);
+  EXPECT_TRUE(one.convergence.converged);
+  EXPECT_EQ(one.convergence.objective.size(), 3U);
+  EXPECT_LT(mse(m.sources, one.apply(m.mixtures)), 2e-3);
+  EXPECT_LT(difference(one.unmixing, all.unmixing), 0.05);
+}
+
+// 100,000 frames are learned from in three stages, of which only the last sees all.
+TEST(FastIca, PartsComeFirstButAllFramesHaveTheLastWord) {
+  const Mixture m = mixture(four, 100000, 10);
+  const Model staged = fastica(m.mixtures);
+  EXPECT_TRUE(staged.convergence.converged);
+  EXPECT_LE(staged.convergence.iterations, 4);
+  FastIcaOptions options;
+  options.start = staged.unmixing;
+  options.tolerance = 1e-12;
+  EXPECT_LT(difference(staged.unmixing, fastica(m.mixtures, options).unmixing), 1e-3);
+}
+
+TEST(FastIca, FloatsAndThreadsMakeNoDifference) {
+  const Mixture m = mixture({Source::laplace, Source::laplace, Source::uniform, Source::uniform}, 60000, 11);
+  const Matrix<float> F = m.mixtures.cast<float>();
+  const Model many = fastica(m.mixtures);
+  EXPECT_LT(difference(fastica(F).unmixing, many.unmixing), 1e-4);
+  limit_threads(1);
+  const Model one = fastica(m.mixtures);
+  limit_threads(0);
+  EXPECT_EQ(one.unmixing, many.unmixing);
+}
+
+TEST(FastIca, NotConvergingIsAWarningNotAnException) {
+  const Mixture m = mixture(std::vector<Source>(6, Source::laplace), 5000, 12);
+  FastIcaOptions options;
+  options.max_iterations = 1;
+  const Model model = fastica(m.mixtures, options);
+  EXPECT_FALSE(model.convergence.converged);
+  EXPECT_EQ(model.convergence.iterations, 1);
+  ASSERT_FALSE(model.warnings.empty());
+  EXPECT_EQ(model.warnings.back().kind, Warning::Kind::not_converged);
 }
 
 TEST(FastIca, MisuseIsNamed) {

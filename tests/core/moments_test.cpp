@@ -100,5 +100,36 @@ TEST(Moments, MisuseIsNamed) {
   }
 }
 
+// A frame of weight 2 is one that is there twice, one of weight 0 is not there, whatever it holds.
+TEST(Moments, WeightsAreHowOftenAFrameIsThere) {
+  Random random(21);
+  const Matrix<double> X = random.normal(3, 1500);
+  Vector<double> w(1500);
+  Matrix<double> repeated(3, 4500);
+  Index n = 0;
+  for (Index t = 0; t < 1500; ++t) {
+    w(t) = static_cast<double>(random.below(4));
+    for (int k = 0; k < static_cast<int>(w(t)); ++k) repeated.col(n++) = X.col(t);
+  }
+  repeated.conservativeResize(3, n);
+  Matrix<double> spoilt = X;
+  for (Index t = 0; t < 1500; ++t) {
+    if (w(t) == 0) spoilt.col(t).setConstant(NAN);
+  }
+  Moments weighted(3), plain(3);
+  weighted.add(spoilt, w.data());
+  plain.add(repeated);
+  EXPECT_TRUE(weighted.mean().isApprox(plain.mean(), 1e-12));
+  EXPECT_TRUE(weighted.covariance().isApprox(plain.covariance(), 1e-12));
+  EXPECT_EQ(weighted.count(), (w.array() > 0).count());
+  EXPECT_NEAR(weighted.effective_count(), w.sum() * w.sum() / w.squaredNorm(), 1e-9);
+
+  const Matrix<double> P = random.normal(2, 3);
+  WeightedMoments activity(plain.mean(), P), repeated_activity(plain.mean(), P);
+  activity.add(spoilt, w.data());
+  repeated_activity.add(repeated);
+  EXPECT_TRUE(activity.covariance().isApprox(repeated_activity.covariance(), 1e-12));
+}
+
 }  // namespace
 }  // namespace demix

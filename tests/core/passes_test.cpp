@@ -18,7 +18,30 @@ TEST(FrameKernels, AgreeWithEigen) {
       const Matrix<double> expected = Matrix<double>::Ones(channels, channels) + X.transpose() * X;
       EXPECT_TRUE(Matrix<double>(S.triangularView<Eigen::Lower>())
                       .isApprox(Matrix<double>(expected.triangularView<Eigen::Lower>()), 1e-12));
+      Vector<double> length;
+      squared_lengths(X, length);
+      EXPECT_TRUE(length.isApprox(X.rowwise().squaredNorm(), 1e-12));
+      Vector<double> sum;
+      sum_frames(X, sum);
+      EXPECT_TRUE(sum.isApprox(X.colwise().sum().transpose(), 1e-12));
+      Vector<double> second = Vector<double>::Ones(channels);
+      Vector<double> fourth = second;
+      add_powers(X, second, fourth);
+      EXPECT_TRUE(second.isApprox(X.colwise().squaredNorm().transpose() + Vector<double>::Ones(channels)));
+      EXPECT_TRUE(fourth.isApprox(X.array().pow(4).colwise().sum().matrix().transpose() +
+                                  Vector<double>::Ones(channels)));
+      Matrix<double> weighed;
+      weigh(X, length.data(), weighed);
+      EXPECT_EQ(weighed, length.asDiagonal() * X);
+      add_scatter(weighed, X, S);
+      const Matrix<double> both = expected + X.transpose() * weighed;
+      EXPECT_TRUE(Matrix<double>(S.triangularView<Eigen::Lower>())
+                      .isApprox(Matrix<double>(both.triangularView<Eigen::Lower>()), 1e-12));
       for (const Index rows : {1, 3, 4, 6, 32}) {
+        const Matrix<double> Z = random.normal(frames, rows);
+        Matrix<double> sum = Matrix<double>::Ones(rows, channels);
+        add_product(Z, X, sum);
+        EXPECT_TRUE(sum.isApprox(Matrix<double>::Ones(rows, channels) + Z.transpose() * X, 1e-12));
         const Matrix<double> P = random.normal(rows, channels);
         Matrix<double> Y;
         multiply(X, P, Y);
@@ -106,6 +129,54 @@ TEST(MappedRecording, IsVisitedInOrderAndStopsWhereTheVisitorFails) {
     EXPECT_GT(seen, 100000);
     EXPECT_LE(seen, 100000 + recording.chunk_frames());
   }
+}
+
+// Frames that can be read from anywhere, and the same one after the other.
+void expect_same(const Recording& recording, const Matrix<double>& expected) {
+  EXPECT_EQ(recording.frames(), expected.cols());
+  EXPECT_EQ(gather(recording), expected);
+  ASSERT_TRUE(recording.anywhere());
+  Matrix<double> room;
+  for (const Index first : {Index{0}, Index{3}, expected.cols() / 2}) {
+    const Index count = std::min<Index>(1000, expected.cols() - first);
+    EXPECT_EQ(Matrix<double>(recording.frames_at(first, count, room)), expected.middleCols(first, count));
+  }
+}
+
+TEST(RecordingWithout, HasTheOtherFramesAndTheirWeights) {
+  Random random(6);
+  const Matrix<double> X = random.normal(3, 5000);
+  const Frames<double> frames(X);
+  const MatrixRecording<double> all(frames);
+  const std::vector<Segment> bad = {{4000, 9000}, {0, 2}, {100, 200}, {150, 160}, {199, 201}};
+  Matrix<double> expected(3, 2 + 98 - 2 + 3799);
+  Vector<double> w(5000), left(expected.cols());
+  for (double& v : w) v = random.uniform();
+  Index kept = 0;
+  for (Index t = 2; t < 4000; ++t) {
+    if (t >= 100 && t < 201) continue;
+    left(kept) = w(t);
+    expected.col(kept++) = X.col(t);
+  }
+  expected.conservativeResize(3, kept);
+  left.conservativeResize(kept);
+  expect_same(RecordingWithout(all, bad), expected);
+  expect_same(RecordingWithout(all, {}), X);
+  const WeightedRecording weighted(all, w);
+  const RecordingWithout some(weighted, bad);
+  EXPECT_EQ(*some.weights(), left);
+  EXPECT_EQ(RecordingWithout(all, {{0, 6000}}).frames(), 0);
+  EXPECT_THROW(RecordingWithout(all, {{5, 4}}), std::invalid_argument);
+}
+
+TEST(WeightedRecording, RefusesWeightsThatAreNone) {
+  const Matrix<double> X = Matrix<double>::Ones(1, 3);
+  const Frames<double> frames(X);
+  const MatrixRecording<double> all(frames);
+  EXPECT_THROW(WeightedRecording(all, Vector<double>::Ones(4)), std::invalid_argument);
+  EXPECT_THROW(WeightedRecording(all, Vector<double>::Zero(3)), std::invalid_argument);
+  EXPECT_THROW(WeightedRecording(all, -Vector<double>::Ones(3)), std::invalid_argument);
+  EXPECT_THROW(WeightedRecording(all, Vector<double>{{1, NAN, 1}}), std::invalid_argument);
 }
 
 TEST(Recording, IsGatheredWhole) {

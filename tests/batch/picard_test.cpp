@@ -1,0 +1,138 @@
+#include "demix/picard.hpp"
+
+#include <cmath>
+
+#include "demix/fastica.hpp"
+#include "demix/linear_algebra.hpp"
+#include "demix/metrics.hpp"
+#include "demix/synthetic.hpp"
+#include "support.hpp"
+
+namespace demix {
+namespace {
+
+Mixture mixture(const std::vector<Source>& which, Index samples, std::uint64_t seed) {
+  Random random(seed);
+  const Matrix<double> A = normal_mixing(static_cast<Index>(which.size()), random);
+  return mix(make_sources(which, samples, Timing::iid, random), A);
+}
+
+const std::vector<Source> both{Source::laplace, Source::laplace, Source::uniform, Source::uniform,
+                               Source::square};
+
+// E[k tanh(y) y^T], k as the outputs are peaked or flat
+Matrix<double> tanh_product(const Matrix<double>& Y) {
+  const auto n = static_cast<double>(Y.cols());
+  const Matrix<double> G = Y.array().tanh();
+  Matrix<double> C = G * Y.transpose() / n;
+  for (Index i = 0; i < Y.rows(); ++i) {
+    const double slope = 1 - G.row(i).squaredNorm() / n;
+    if (slope * Y.row(i).squaredNorm() / n < C(i, i)) C.row(i) *= -1;
+  }
+  return C;
+}
+
+TEST(Picard, SeparatesPeakedAndFlatSourcesTogether) {
+  for (const bool orthogonal : {true, false}) {
+    const Mixture m = mixture(both, 40000, 1);
+    PicardOptions options;
+    options.orthogonal = orthogonal;
+    const Model model = picard(m.mixtures, options);
+    EXPECT_TRUE(model.convergence.converged);
+    EXPECT_TRUE(model.warnings.empty());
+    EXPECT_LT(amari_index(model.unmixing * m.mixing), 0.01) << orthogonal;
+  }
+}
+
+TEST(Picard, OrthogonalEndsWhereItsGradientIsZero) {
+  const Mixture m = mixture(both, 20000, 2);
+  const Model model = picard(m.mixtures);
+  const Matrix<double> Y = model.apply(m.mixtures);
+  EXPECT_TRUE((Y * Y.transpose() / 20000).isApprox(Matrix<double>::Identity(5, 5), 1e-9));
+  const Matrix<double> C = tanh_product(Y);
+  EXPECT_LT((C - C.transpose()).cwiseAbs().maxCoeff() / 2, 1.1e-7);
+}
+
+// There the outputs have the scale for which E[k tanh(y) y + y^2] = 1; the model has them at variance 1.
+TEST(Picard, FreeEndsWhereItsGradientIsZero) {
+  const Mixture m = mixture(both, 20000, 3);
+  PicardOptions options;
+  options.orthogonal = false;
+  const Model model = picard(m.mixtures, options);
+  Matrix<double> Y = model.apply(m.mixtures);
+  for (Index i = 0; i < Y.rows(); ++i) {
+    double low = 0.1;
+    double high = 10;
+    for (int k = 0; k < 60; ++k) {
+      const double scale = (low + high) / 2;
+      const Matrix<double> y = scale * Y.row(i);
+      (tanh_product(y)(0, 0) + y.squaredNorm() / 20000 < 1 ? low : high) = scale;
+    }
+    Y.row(i) *= low;
+  }
+  const Matrix<double> G = tanh_product(Y) + Y * Y.transpose() / 20000 - Matrix<double>::Identity(5, 5);
+  EXPECT_LT(G.cwiseAbs().maxCoeff(), 1e-6);
+}
+
+TEST(Picard, TheObjectiveFalls) {
+  const Mixture m = mixture(both, 5000, 4);
+  for (const bool orthogonal : {true, false}) {
+    PicardOptions options;
+    options.orthogonal = orthogonal;
+    const Model model = picard(m.mixtures, options);
+    const auto& trace = model.convergence.objective;
+    ASSERT_EQ(std::ssize(trace), model.convergence.iterations + 1);
+    for (std::size_t k = 1; k < trace.size(); ++k) EXPECT_LE(trace[k], trace[k - 1] + 1e-12);
+  }
+}
+
+TEST(Picard, DoesNotSeeTheMixing) {
+  const Mixture m = mixture(both, 20000, 5);
+  Random random(6);
+  const Matrix<double> B = normal_mixing(5, random);
+  const Matrix<double> other = (1e3 * B * m.mixtures).array() + 7;
+  const Model one = picard(m.mixtures);
+  const Model two = picard(other);
+  EXPECT_TRUE(one.apply(m.mixtures).isApprox(two.apply(other), 1e-4));
+}
+
+TEST(Picard, AgreesWithFastIcaWhereBothAreGood) {
+  const Mixture m = mixture(both, 50000, 7);
+  EXPECT_LT(amari_index(picard(m.mixtures).unmixing * fastica(m.mixtures).mixing), 2e-3);
+}
+
+TEST(Picard, NotConvergingIsAWarningNotAnException) {
+  const Mixture m = mixture(both, 3000, 8);
+  PicardOptions options;
+  options.max_iterations = 1;
+  options.tolerance = 1e-15;
+  const Model model = picard(m.mixtures, options);
+  EXPECT_FALSE(model.convergence.converged);
+  ASSERT_FALSE(model.warnings.empty());
+  EXPECT_EQ(model.warnings.back().kind, Warning::Kind::not_converged);
+}
+
+// Noise has no direction: it may end anywhere, but it must end, with numbers.
+TEST(Picard, GaussianNoiseEndsWithAWarning) {
+  Random random(9);
+  const Matrix<double> X = random.normal(4, 20000);
+  for (const bool orthogonal : {true, false}) {
+    PicardOptions options;
+    options.orthogonal = orthogonal;
+    const Model model = picard(X, options);
+    EXPECT_TRUE(model.unmixing.allFinite());
+    EXPECT_FALSE(model.warnings.empty());
+  }
+}
+
+TEST(Picard, MisuseIsNamed) {
+  PicardOptions options;
+  options.memory = 0;
+  EXPECT_THROW(picard(Matrix<double>::Random(2, 50), options), std::invalid_argument);
+  options = {};
+  options.start = Matrix<double>::Identity(3, 3);
+  EXPECT_THROW(picard(Matrix<double>::Random(2, 50), options), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace demix
