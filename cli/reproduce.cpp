@@ -110,8 +110,7 @@ void add_reproduce(Program& program) {
   sub.footer(
       "Speech and photographs are looked for in the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
       "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where "
-      "they "
-      "are not there.");
+      "they are not there.");
   sub.run([o] { run(*o); });
 }
 
