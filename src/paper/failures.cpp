@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 
+#include "demix/experiment_figures.hpp"
 #include "demix/linear_algebra.hpp"
-#include "demix/report.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
 
@@ -56,8 +55,7 @@ Panel conditioning(const Setting& setting, Index mixings, Index samples, const P
     const auto median = [&](const auto& run) {
       const auto runs = all_of(mixings, setting.threads, part(progress, done / all, (done + 1) / all), run);
       ++done;
-      const double error = median_mse(runs);
-      return std::isfinite(error) ? error : std::numeric_limits<double>::quiet_NaN();
+      return median_mse(runs);
     };
     published.y.push_back(median([&](Index k) {
       const auto seed = static_cast<std::uint64_t>(k);
@@ -65,6 +63,7 @@ Panel conditioning(const Setting& setting, Index mixings, Index samples, const P
     }));
     stream.y.push_back(median([&](Index k) { return by_stream(drawn(k), 1); }));
   }
+  for (Curve* curve : {&published, &stream}) curve->y = finite_or_gap(curve->y);
   return {"conditioning",      "condition of the mixing",   "median MSE", true, true,
           {published, stream}, {{0.05, "separated", false}}};
 }

@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
-#include "demix/compare.hpp"
-#include "demix/report.hpp"
+#include "demix/experiment_figures.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
 
@@ -59,31 +55,6 @@ Grid search(const Task& task, const Setting& setting, double from, double to, co
   return grid;
 }
 
-void draw_grid(const Grid& grid, const std::string& title, const std::filesystem::path& base) {
-  report::HeatMap map;
-  map.title = title;
-  map.x_label = "η";
-  map.y_label = "τ";
-  map.value_label = "median MSE";
-  for (const double eta : grid.etas) map.x.push_back(fmt::format("{:g}", eta));
-  for (const double tau : grid.taus) map.y.push_back(fmt::format("{:g}", tau));
-  map.values.resize(static_cast<Index>(map.y.size()), static_cast<Index>(map.x.size()));
-  const Cell& chosen = best(grid.cells);
-  for (std::size_t k = 0; k < grid.cells.size(); ++k) {
-    const Cell& cell = grid.cells[k];
-    const auto row = static_cast<Index>(k / map.x.size());
-    const auto column = static_cast<Index>(k % map.x.size());
-    map.values(row, column) =
-        std::isfinite(cell.mse) ? std::max(cell.mse, 1e-12) : std::numeric_limits<double>::quiet_NaN();
-    map.texts.push_back(fmt::format("{}/{}", cell.separated, cell.runs));
-    if (&cell == &chosen && cell.separated > 0) {
-      map.best_row = row;
-      map.best_column = column;
-    }
-  }
-  report::draw(map, base);
-}
-
 std::string outcome(const Cell& c) {
   return fmt::format("{} of {} separate, {} diverge, MSE {}", c.separated, c.runs, c.diverged, number(c.mse));
 }
@@ -123,12 +94,13 @@ Result table_1(const Setting& setting) {
       const std::string length =
           live ? fmt::format("{} epochs", epochs) : fmt::format("at most {} steps", iterations);
       const std::string name = fmt::format("table1-{}-{}", what, task.name);
-      draw_grid(grid,
-                fmt::format("{} SM-ICA as published, {}, {}", live ? "Online" : "Offline", task.name, length),
-                setting.folder / name);
-      out.pictures.push_back({name, fmt::format("Grid search, {}, {}: runs that separate of all, and the "
-                                                "median error as colour. Framed: the best.",
-                                                what, task.name)});
+      const std::string title =
+          fmt::format("{} SM-ICA as published, {}, {}", live ? "Online" : "Offline", task.name, length);
+      report::draw(heat_map(title, grid.cells), setting.folder / name);
+      out.pictures.push_back(
+          {name, fmt::format("Grid search, {}, {}: the median error, and how many of the runs separate. "
+                             "Framed: the best.",
+                             what, task.name)});
       table.rows.push_back({task.name, what, fmt::format("{:g}, {:g}", eta, tau), outcome(there),
                             chosen.separated > 0 ? fmt::format("{:g}, {:g}", chosen.eta, chosen.tau) : "none",
                             outcome(chosen)});
@@ -175,28 +147,20 @@ Result table_2(const Setting& setting) {
                                scenario <= 2 ? "sub-Gaussian" : "sub- and super-Gaussian",
                                problem.white ? "whitened" : "coloured");
     figure.threshold = separated_mse;
-    report::ConvergenceFigure::Panel panel{"", {}, {}};
-    for (const Index frame : comparison.frames) panel.frames.push_back(static_cast<double>(frame));
+    figure.panels = {convergence_panel("", comparison, contenders)};
     table.columns.push_back(fmt::format("scenario {}", scenario));
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       const Summary s = summarise(comparison, static_cast<Index>(c));
-      const auto gaps = [](std::vector<double> values) {
-        for (double& v : values) v = std::isfinite(v) ? v : std::numeric_limits<double>::quiet_NaN();
-        return values;
-      };
-      panel.curves.push_back(
-          {contenders[c].label, gaps(s.median), gaps(s.low), gaps(s.high), s.runs - s.separated, s.runs});
       table.rows[c].push_back(fmt::format("{} of {}{}", s.separated, s.runs,
                                           s.diverged > 0 ? fmt::format(", {} diverge", s.diverged) : ""));
       out.numbers.push_back({fmt::format("scenario{}.{}.separated", scenario, contenders[c].label),
                              static_cast<double>(s.separated) / static_cast<double>(s.runs)});
-      for (std::size_t k = 0; k < panel.frames.size(); ++k) {
+      for (std::size_t k = 0; k < comparison.frames.size(); ++k) {
         curves.rows.push_back({std::to_string(scenario), contenders[c].label,
                                std::to_string(comparison.frames[k]), fmt::format("{:.6g}", s.low[k]),
                                fmt::format("{:.6g}", s.median[k]), fmt::format("{:.6g}", s.high[k])});
       }
     }
-    figure.panels = {panel};
     const std::string name = fmt::format("scenario{}", scenario);
     report::draw(figure, setting.folder / name);
     out.pictures.push_back(
