@@ -9,6 +9,7 @@
 #include "console.hpp"
 #include "demix/io.hpp"
 #include "demix/paper.hpp"
+#include "demix/report.hpp"
 
 namespace demix::cli {
 namespace {
@@ -54,6 +55,7 @@ void run(const Options& o) {
   if (o.list) return list_items();
   const std::vector<const paper::Item*> items = chosen(o.items);
   const std::string expected = o.expected.empty() ? "" : read_text(o.expected);
+  report::require_gnuplot();
   make_folder(o.folder);
   paper::Setting setting;
   setting.folder = o.folder;

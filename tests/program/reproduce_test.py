@@ -58,6 +58,10 @@ class Reproduce(Program):
         self.assertIn("fig1a.mse: ", off.stderr)
         self.assertIn("1 numbers are not as", off.stderr)
 
+    def test_without_gnuplot_it_fails_before_it_starts(self):
+        self.refused("apt install gnuplot-nox", "reproduce", "-o", self.dir / "x",
+                     env=os.environ | {"PATH": str(self.dir)})
+
 
 if __name__ == "__main__":
     unittest.main()
