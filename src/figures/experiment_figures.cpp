@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace demix {
 namespace {
@@ -34,13 +35,13 @@ report::ConvergenceFigure::Panel convergence_panel(const std::string& title, con
 
 report::HeatMap heat_map(const std::string& title, const std::vector<Cell>& cells) {
   constexpr double least = 1e-12;  // there is no colour for 0
+  if (cells.empty()) throw std::invalid_argument("cells: expected at least one, got none");
   report::HeatMap map;
   map.title = title;
   map.x_label = "η";
   map.y_label = cells[0].tau > 0 ? "τ" : "";
   map.value_label = "median MSE";
-  const auto columns = static_cast<Index>(
-      std::ranges::count_if(cells, [&](const Cell& cell) { return cell.tau == cells[0].tau; }));
+  const Index columns = std::max<Index>(1, std::ranges::count(cells, cells[0].tau, &Cell::tau));
   map.values.resize(static_cast<Index>(cells.size()) / columns, columns);
   const Cell& winner = best(cells);
   for (std::size_t k = 0; k < cells.size(); ++k) {

@@ -29,7 +29,11 @@ Result appendix_e(const Setting& setting) {
   Vector<double> deviation(inputs);
   for (Index i = 0; i < inputs; ++i) deviation(i) = i < outputs ? 1.5 - 0.2 * static_cast<double>(i) : 0.4;
   std::vector<Index> at;
-  for (double t = 10; t < static_cast<double>(samples) * 1.01; t *= 1.5848932) at.push_back(std::lround(t));
+  double frame = 10;
+  while (frame < static_cast<double>(samples) * 1.01) {
+    at.push_back(std::lround(frame));
+    frame *= 1.5848932;  // five to a decade
+  }
   struct Courses {
     std::vector<double> oja, matching;
   };

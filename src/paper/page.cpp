@@ -121,9 +121,10 @@ std::string to_html(const std::vector<Made>& made, bool quick, const std::string
       "mmsp.ece.mcgill.ca/Documents/Data), the paper's pictures from research.ics.aalto.fi/ica/data/images; "
       "they are looked for in the folder that $DEMIX_DATA names, and generated stand-ins of similar kurtosis "
       "are used, and labelled, where they are not found.</p>\n";
-  if (quick)
+  if (quick) {
     html +=
         "<p class=\"warnings\">Made with --quick: fewer and shorter runs, so the numbers are rough.</p>\n";
+  }
   html += "<nav>";
   for (const Made& m : made) html += fmt::format("<a href=\"#{0}\">{0}</a> ", m.item->name);
   html += "</nav>\n";

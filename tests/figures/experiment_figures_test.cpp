@@ -44,6 +44,7 @@ TEST(ExperimentFigures, AGridIsAMapWithItsBestFramed) {
   EXPECT_EQ(map.best_column, 1);
   for (Cell& cell : cells) cell.separated = 0;
   EXPECT_EQ(heat_map("", cells).best_row, -1);
+  EXPECT_THROW(heat_map("", {}), std::invalid_argument);
 }
 
 TEST(ExperimentFigures, AMethodWithoutTauIsOneRow) {
