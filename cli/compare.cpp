@@ -4,14 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <set>
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/experiment_figures.hpp"
 #include "demix/io.hpp"
-#include "demix/report.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -113,12 +112,6 @@ void print_table(const std::vector<Result>& results, const std::vector<Contender
   }
 }
 
-// What is infinite (half of the runs diverged) is left out of the picture; its legend says how many failed.
-std::vector<double> finite_or_gap(std::vector<double> values) {
-  for (double& v : values) v = std::isfinite(v) ? v : std::numeric_limits<double>::quiet_NaN();
-  return values;
-}
-
 report::ConvergenceFigure figure(const std::vector<Result>& results, const std::vector<Contender>& contenders,
                                  const Options& o, Measure measure) {
   report::ConvergenceFigure f;
@@ -127,14 +120,7 @@ report::ConvergenceFigure figure(const std::vector<Result>& results, const std::
                         o.problem.runs.seeds, o.problem.runs.seeds == 1 ? "" : "s");
   f.threshold = separated_mse;
   for (const Result& r : results) {
-    report::ConvergenceFigure::Panel panel{r.problem.name, {}, {}};
-    for (const Index frame : r.comparison.frames) panel.frames.push_back(static_cast<double>(frame));
-    for (std::size_t c = 0; c < contenders.size(); ++c) {
-      const Summary s = summarise(r.comparison, static_cast<Index>(c), measure);
-      panel.curves.push_back({contenders[c].label, finite_or_gap(s.median), finite_or_gap(s.low),
-                              finite_or_gap(s.high), s.runs - s.separated, s.runs});
-    }
-    f.panels.push_back(panel);
+    f.panels.push_back(convergence_panel(r.problem.name, r.comparison, contenders, measure));
   }
   return f;
 }

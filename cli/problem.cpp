@@ -120,6 +120,4 @@ std::vector<Problem> problems(const ProblemOptions& o) {
   return all;
 }
 
-std::string scientific(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "-"; }
-
 }  // namespace demix::cli

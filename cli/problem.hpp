@@ -26,7 +26,4 @@ Contender contender(const std::string& option, const std::string& name);
 /// One problem per scenario, or the one asked for instead.
 std::vector<Problem> problems(const ProblemOptions& o);
 
-/// A number for people: 1.2e-04, or "-" if it is infinite.
-std::string scientific(double value);
-
 }  // namespace demix::cli

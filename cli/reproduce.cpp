@@ -9,6 +9,7 @@
 #include "console.hpp"
 #include "demix/io.hpp"
 #include "demix/paper.hpp"
+#include "demix/report.hpp"
 
 namespace demix::cli {
 namespace {
@@ -54,6 +55,7 @@ void run(const Options& o) {
   if (o.list) return list_items();
   const std::vector<const paper::Item*> items = chosen(o.items);
   const std::string expected = o.expected.empty() ? "" : read_text(o.expected);
+  report::require_gnuplot();
   make_folder(o.folder);
   paper::Setting setting;
   setting.folder = o.folder;
@@ -110,8 +112,7 @@ void add_reproduce(Program& program) {
   sub.footer(
       "Speech and photographs are looked for in the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
       "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where "
-      "they "
-      "are not there.");
+      "they are not there.");
   sub.run([o] { run(*o); });
 }
 

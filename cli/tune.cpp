@@ -5,16 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/compare.hpp"
+#include "demix/experiment_figures.hpp"
 #include "demix/io.hpp"
-#include "demix/report.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -95,14 +93,6 @@ void sort_unique(std::vector<double>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-std::vector<double> taus_of(const std::vector<Cell>& cells) {
-  std::vector<double> taus;
-  for (const Cell& c : cells) {
-    if (taus.empty() || taus.back() != c.tau) taus.push_back(c.tau);
-  }
-  return taus;
-}
-
 std::string cell_text(const Cell& c) { return c.diverged == c.runs ? "diverged" : scientific(c.mse); }
 
 // One line per eta, one column per tau.
@@ -119,34 +109,6 @@ void print_table(const std::vector<Cell>& cells, std::size_t etas) {
     }
   }
   fmt::print("\n");
-}
-
-report::HeatMap figure(const std::vector<Cell>& cells, std::size_t columns, const std::string& title) {
-  report::HeatMap f;
-  f.title = title;
-  f.x_label = "eta";
-  f.y_label = "tau";
-  f.value_label = "median MSE";
-  for (std::size_t k = 0; k < columns; ++k) f.x.push_back(fmt::format("{:g}", cells[k].eta));
-  for (const double tau : taus_of(cells)) f.y.push_back(tau > 0 ? fmt::format("{:g}", tau) : "");
-  if (cells[0].tau == 0) f.y_label = "";
-  f.values.resize(static_cast<Index>(f.y.size()), static_cast<Index>(columns));
-  const Cell& winner = best(cells);
-  for (std::size_t row = 0, k = 0; row < f.y.size(); ++row) {
-    for (std::size_t column = 0; column < columns; ++column, ++k) {
-      const Cell& c = cells[k];
-      const auto r = static_cast<Index>(row);
-      const auto col = static_cast<Index>(column);
-      f.values(r, col) =
-          std::isfinite(c.mse) ? std::max(c.mse, 1e-300) : std::numeric_limits<double>::quiet_NaN();
-      f.texts.push_back(fmt::format("{}\n{}/{}", scientific(c.mse), c.separated, c.runs));
-      if (&c == &winner) {
-        f.best_row = r;
-        f.best_column = col;
-      }
-    }
-  }
-  return f;
 }
 
 void run(Options& o) {
@@ -215,7 +177,7 @@ void run(Options& o) {
       fmt::format("{} on {}: median MSE, and how many of the runs separated", tuned.label, problem.name);
   fmt::print(o.json ? stderr : stdout, "\n{}\n", (folder / "cells.csv").string());
   try {
-    for (const auto& picture : report::draw(figure(cells, columns, title), folder / "surface")) {
+    for (const auto& picture : report::draw(heat_map(title, cells), folder / "surface")) {
       fmt::print(o.json ? stderr : stdout, "{}\n", picture.string());
     }
   } catch (const std::exception& e) {  // the numbers are what took long

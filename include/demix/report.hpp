@@ -119,9 +119,11 @@ struct NetworkFigure {
   std::vector<std::string> inputs, outputs;  ///< names
 };
 
+/// To be asked before long work: throws std::runtime_error with what to install if there is no gnuplot.
+void require_gnuplot();
+
 /// Writes base.png and base.svg with gnuplot, both or none; texts show as they are. Returns the files; throws
-/// std::invalid_argument naming the field that does not fit, std::runtime_error with what to install if there
-/// is no gnuplot.
+/// std::invalid_argument naming the field that does not fit, and as require_gnuplot() does.
 std::vector<std::filesystem::path> draw(const SeparationFigure& figure, const std::filesystem::path& base);
 std::vector<std::filesystem::path> draw(const ConvergenceFigure& figure, const std::filesystem::path& base);
 std::vector<std::filesystem::path> draw(const HeatMap& figure, const std::filesystem::path& base);

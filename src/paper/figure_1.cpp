@@ -57,10 +57,10 @@ Result figure_1a(const Setting& setting) {
 
   const double error = mse(S, Y);
   Result out;
-  out.pictures = {{"fig1a",
-                   "A sine and a saw-tooth, 5000 samples of each in random order, mixed by the matrix of "
-                   "appendix B. Coloured "
-                   "arrows: axes of the sources; black: principal directions of z = |h| h."}};
+  out.pictures = {
+      {"fig1a",
+       "A sine and a saw-tooth, 5000 samples of each in random order, mixed by the matrix of appendix B. "
+       "Coloured arrows: axes of the sources; black: principal directions of z = |h| h."}};
   out.numbers = {{"mse", error}, {"amari", amari_index(U.transpose() * axes)}};
   out.measured = fmt::format(
       "The principal directions of z are the axes of the sources: error of the recovered {}.", number(error));
@@ -93,8 +93,8 @@ Result figure_1b(const Setting& setting) {
   for (Index i = 0; i < 3; ++i)
     out.numbers.push_back({fmt::format("m_{}{}", i + 1, i + 1), network.lateral()(i, i)});
   out.measured = fmt::format(
-      "On white sub-Gaussian sources, with eta 5e-4 and tau 0.75, it separates: error {}; diagonal of "
-      "M {:.2f}, {:.2f}, {:.2f}.",
+      "On white sub-Gaussian sources, with eta 5e-4 and tau 0.75, it separates: error {}; diagonal of M "
+      "{:.2f}, {:.2f}, {:.2f}.",
       number(error), network.lateral()(0, 0), network.lateral()(1, 1), network.lateral()(2, 2));
   out.differs = "M is not near the identity, which the paper assumes in its account of plasticity.";
   return out;

@@ -8,10 +8,11 @@
 namespace demix::paper {
 namespace {
 
-/// run(mixture, seed) for so many mixings.
+/// run(mixture, seed) for so many mixings; `from` and `to`: its part of the progress.
 template <typename Run>
-std::vector<Ended> over_mixings(const Task& task, Index mixings, const Setting& setting, const Run& run) {
-  return all_of(mixings, setting.threads, setting.progress, [&](Index k) {
+std::vector<Ended> over_mixings(const Task& task, Index mixings, const Setting& setting, double from,
+                                double to, const Run& run) {
+  return all_of(mixings, setting.threads, part(setting.progress, from, to), [&](Index k) {
     const auto seed = static_cast<std::uint64_t>(k);
     return run(task.mix(seed), seed);
   });
@@ -77,13 +78,15 @@ const std::vector<std::string> columns{"algorithm", "separated", "diverged", "me
 Result offline(const Task& task, const std::string& name, const Setting& setting) {
   const Index mixings = setting.quick ? 2 : 10;
   const Index iterations = setting.quick ? 300 : task.width > 0 ? 4000 : 20000;
-  const auto published = over_mixings(task, mixings, setting, [&](const Mixture& m, std::uint64_t seed) {
-    return published_offline(task, m, task.offline_eta, task.offline_tau, iterations, seed);
-  });
-  const auto natural = over_mixings(
-      task, mixings, setting, [](const Mixture& m, std::uint64_t seed) { return natural_offline(m, seed); });
-  const auto fobi =
-      over_mixings(task, mixings, setting, [](const Mixture& m, std::uint64_t) { return by_fobi(m); });
+  const auto published =
+      over_mixings(task, mixings, setting, 0, 0.8, [&](const Mixture& m, std::uint64_t seed) {
+        return published_offline(task, m, task.offline_eta, task.offline_tau, iterations, seed);
+      });
+  const auto natural =
+      over_mixings(task, mixings, setting, 0.8, 0.9,
+                   [](const Mixture& m, std::uint64_t seed) { return natural_offline(m, seed); });
+  const auto fobi = over_mixings(task, mixings, setting, 0.9, 1,
+                                 [](const Mixture& m, std::uint64_t) { return by_fobi(m); });
   double ratio = 0;
   for (std::size_t k = 0; k < fobi.size(); ++k) ratio = std::max(ratio, natural[k].mse / fobi[k].mse);
 
@@ -105,8 +108,8 @@ Result offline(const Task& task, const std::string& name, const Setting& setting
                  {"fobi.median_mse", median_mse(fobi)},
                  {"natural_over_fobi", ratio}};
   out.measured = fmt::format(
-      "Over {} mixings: as published, {} separate, {} diverge; with natural steps all come to "
-      "FOBI's error (largest ratio {:.4f}), median {}.",
+      "Over {} mixings: as published, {} separate, {} diverge; with natural steps all come to FOBI's error "
+      "(largest ratio {:.4f}), median {}.",
       mixings, count_separated(published), count_diverged(published), ratio, number(median_mse(natural)));
   if (count_separated(published) < mixings) {
     out.differs = fmt::format(
@@ -119,14 +122,15 @@ Result offline(const Task& task, const std::string& name, const Setting& setting
 Result online(const Task& task, const std::string& name, const Setting& setting) {
   const Index mixings = setting.quick ? 2 : 10;
   const Index epochs = setting.quick ? 5 : task.epochs;
-  const auto published = over_mixings(task, mixings, setting, [&](const Mixture& m, std::uint64_t seed) {
-    return published_online(m, published_options(task.online_eta, task.online_tau, task.lambda, seed),
-                            epochs);
-  });
-  const auto stream =
-      over_mixings(task, mixings, setting, [](const Mixture& m, std::uint64_t) { return by_stream(m, 1); });
-  const auto longer =
-      over_mixings(task, mixings, setting, [](const Mixture& m, std::uint64_t) { return by_stream(m, 5); });
+  const auto published =
+      over_mixings(task, mixings, setting, 0, 0.8, [&](const Mixture& m, std::uint64_t seed) {
+        return published_online(m, published_options(task.online_eta, task.online_tau, task.lambda, seed),
+                                epochs);
+      });
+  const auto stream = over_mixings(task, mixings, setting, 0.8, 0.85,
+                                   [](const Mixture& m, std::uint64_t) { return by_stream(m, 1); });
+  const auto longer = over_mixings(task, mixings, setting, 0.85, 1,
+                                   [](const Mixture& m, std::uint64_t) { return by_stream(m, 5); });
 
   Result out;
   out.data = task.data;
@@ -149,9 +153,7 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
                  {"stream5.worst_mse", largest_mse(longer)}};
   out.measured = fmt::format(
       "Over {} mixings: as published, {} separate after {} epochs, least error {}, median {}; the stream "
-      "separator, in "
-      "one pass and "
-      "in time order, {} of {}, worst error {}.",
+      "separator, in one pass and in time order, {} of {}, worst error {}.",
       mixings, count_separated(published), epochs, number(least_mse(published)),
       number(median_mse(published)), count_separated(stream), mixings, number(largest_mse(stream)));
   if (count_separated(published) < mixings) {

@@ -9,8 +9,7 @@ namespace {
 constexpr std::array<Item, 19> table{{
     {"fig1a", "Figure 1A: FOBI in the plane",
      "Whitening and norm-weighting leave a rotation, which the principal directions of z give: the recovered "
-     "sources lie along "
-     "the axes.",
+     "sources lie along the axes.",
      figure_1a},
     {"fig1b", "Figure 1B: the network",
      "One layer of neurons with feedforward weights W, lateral weights M and modulation by the total output "
@@ -33,8 +32,7 @@ constexpr std::array<Item, 19> table{{
      "Nearly identical to the offline results (eta 2e-5, tau 1.5).", figure_2c_online},
     {"table1", "Table 1: grid search over eta and tau",
      "The best of 12 values of eta and 8 of tau: offline (5e-3, 0.75), (5e-4, 0.85), (5e-3, 0.75) for "
-     "synthetic, audio and image; "
-     "online (2e-5, 1.5) for all.",
+     "synthetic, audio and image; online (2e-5, 1.5) for all.",
      table_1},
     {"table2", "Table 2 and appendix D: comparison in four scenarios",
      "All algorithms solve scenario 1; SM-ICA is competitive in 2, 3 and 4; EASI fails in 3 and 4, the "
@@ -42,8 +40,7 @@ constexpr std::array<Item, 19> table{{
      table_2},
     {"plasticity", "Section 5: the plasticity curve",
      "Hebbian below a total activity of lambda_i^2, anti-Hebbian above; BCM depends on the neuron's own "
-     "activity, the other way "
-     "round.",
+     "activity, the other way round.",
      plasticity},
     {"appendix-e", "Appendix E: Oja's network and similarity matching",
      "Both project onto the principal subspace; only similarity matching does so with local rules.",

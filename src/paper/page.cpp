@@ -49,8 +49,7 @@ std::string item_html(const Made& made) {
   for (const Picture& p : r.pictures) {
     html += fmt::format(
         "<figure><img src=\"{0}.svg\" alt=\"{1}\" loading=\"lazy\"/><figcaption>{1} <a "
-        "href=\"{0}.png\">PNG</a> "
-        "<a href=\"{0}.svg\">SVG</a></figcaption></figure>\n",
+        "href=\"{0}.png\">PNG</a> <a href=\"{0}.svg\">SVG</a></figcaption></figure>\n",
         p.name, escaped(p.caption));
   }
   constexpr std::size_t most_rows = 16;  // longer ones are for programs
@@ -112,23 +111,20 @@ std::string to_html(const std::vector<Made>& made, bool quick, const std::string
   html += more_style;
   html +=
       "</style></head><body>\n<h1>A normative and biologically plausible algorithm for independent component "
-      "analysis, "
-      "reproduced</h1>\n";
+      "analysis, reproduced</h1>\n";
   html +=
       "<p>Bahroun, Chklovskii and Sengupta, NeurIPS 2021: every figure and table made again from fixed "
-      "seeds, with what the "
-      "paper says, what was measured, and where the two differ. A run has separated when its mean squared "
-      "error per source of "
-      "variance 1 is below 0.05.</p>\n";
+      "seeds, with what the paper says, what was measured, and where the two differ. A run has separated "
+      "when its mean squared error per source of variance 1 is below 0.05.</p>\n";
   html +=
       "<p>The speech is from the TSP database (P. Kabal, McGill University, "
-      "mmsp.ece.mcgill.ca/Documents/Data), the paper's "
-      "pictures from research.ics.aalto.fi/ica/data/images; they are looked for in the folder that "
-      "$DEMIX_DATA names, and "
-      "generated stand-ins of similar kurtosis are used, and labelled, where they are not found.</p>\n";
-  if (quick)
+      "mmsp.ece.mcgill.ca/Documents/Data), the paper's pictures from research.ics.aalto.fi/ica/data/images; "
+      "they are looked for in the folder that $DEMIX_DATA names, and generated stand-ins of similar kurtosis "
+      "are used, and labelled, where they are not found.</p>\n";
+  if (quick) {
     html +=
         "<p class=\"warnings\">Made with --quick: fewer and shorter runs, so the numbers are rough.</p>\n";
+  }
   html += "<nav>";
   for (const Made& m : made) html += fmt::format("<a href=\"#{0}\">{0}</a> ", m.item->name);
   html += "</nav>\n";

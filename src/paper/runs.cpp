@@ -27,6 +27,11 @@ Ended diverged(const Mixture& m, Index steps) {
   return {Matrix<double>::Zero(d, d), Vector<double>::Zero(d), infinite, true, steps};
 }
 
+// Where it is among n that are in order.
+std::size_t rank(std::size_t n, double share) {
+  return static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(n)))) - 1;
+}
+
 }  // namespace
 
 bool Ended::separated() const { return mse < separated_mse; }
@@ -102,17 +107,22 @@ Ended by_stream(const Mixture& m, Index passes) {
   return ended(m, model.unmixing, model.mean, passes * m.mixtures.cols());
 }
 
+ProgressCallback part(const ProgressCallback& progress, double from, double to) {
+  if (!progress) return {};
+  return [=](double share) { progress(from + share * (to - from)); };
+}
+
 std::size_t median_run(const std::vector<Ended>& runs) {
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return runs[a].mse < runs[b].mse; });
-  return order[(order.size() - 1) / 2];
+  return order[rank(order.size(), 0.5)];
 }
 
-double median(std::vector<double> values) {
+double ranked(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
+  return values[rank(values.size(), share)];
 }
 
 double median_mse(const std::vector<Ended>& runs) { return runs[median_run(runs)].mse; }

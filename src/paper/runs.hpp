@@ -12,6 +12,10 @@
 /// What the items share: the sources of figure 2, and runs of the algorithms on mixtures of them.
 namespace demix::paper {
 
+/// The synthetic ones.
+inline const std::vector<Source> four_sources{Source::square, Source::sine, Source::sawtooth,
+                                              Source::laplace};
+
 /// Sources as the paper has them, and its settings for them (table 1).
 struct Task {
   std::string name;                ///< synthetic, speech, photographs
@@ -58,6 +62,9 @@ Ended natural_offline(const Mixture& m, std::uint64_t seed);
 Ended by_fobi(const Mixture& m);
 Ended by_stream(const Mixture& m, Index passes);
 
+/// For one part of a task, from so much of the whole to so much, both in [0, 1].
+ProgressCallback part(const ProgressCallback& progress, double from, double to);
+
 /// run(0) ... run(count - 1), on all cores.
 template <typename Run>
 auto all_of(Index count, int threads, const ProgressCallback& progress, const Run& run) {
@@ -70,7 +77,8 @@ auto all_of(Index count, int threads, const ProgressCallback& progress, const Ru
 
 /// Which of the runs has the median error.
 std::size_t median_run(const std::vector<Ended>& runs);
-double median(std::vector<double> values);
+/// The least value that at least this share of them are not above: 0.5 for the median.
+double ranked(std::vector<double> values, double share);
 double median_mse(const std::vector<Ended>& runs);
 double least_mse(const std::vector<Ended>& runs);
 double largest_mse(const std::vector<Ended>& runs);

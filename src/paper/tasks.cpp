@@ -57,10 +57,9 @@ Vector<double> peaks(const Matrix<double>& S) { return S.cwiseAbs().rowwise().ma
 Task synthetic_task() {
   Task task;
   task.name = "synthetic";
-  const std::vector<Source> which{Source::square, Source::sine, Source::sawtooth, Source::laplace};
-  for (const Source s : which) task.names.emplace_back(source_name(s));
+  for (const Source s : four_sources) task.names.emplace_back(source_name(s));
   Random random(21);
-  task.sources = standardized(make_sources(which, 10000, Timing::waveform, random));
+  task.sources = standardized(make_sources(four_sources, 10000, Timing::waveform, random));
   task.peak = Vector<double>::Ones(4);
   task.offline_eta = 5e-3;
   task.offline_tau = 0.75;

@@ -12,7 +12,10 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace demix::report::gnuplot {
+#include "demix/report.hpp"
+
+namespace demix::report {
+namespace gnuplot {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,9 +258,7 @@ void require(bool ok, const std::string& message) {
 }
 
 std::vector<fs::path> draw(const std::string& script, const Page& page, const fs::path& base) {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
-    throw failure("gnuplot is not installed (apt install gnuplot-nox)");
-  }
+  require_gnuplot();
   const Workplace workplace(base);
   const auto script_to = [&](const std::string& terminal, double scale, double letters, const char* file) {
     return fmt::format(
@@ -277,4 +278,12 @@ std::vector<fs::path> draw(const std::string& script, const Page& page, const fs
   return {png, svg};
 }
 
-}  // namespace demix::report::gnuplot
+}  // namespace gnuplot
+
+void require_gnuplot() {
+  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) {
+    throw gnuplot::failure("gnuplot is not installed (apt install gnuplot-nox)");
+  }
+}
+
+}  // namespace demix::report

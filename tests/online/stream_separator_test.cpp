@@ -1,80 +1,27 @@
 #include "demix/stream_separator.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
-#include "demix/linear_algebra.hpp"
 #include "demix/metrics.hpp"
-#include "demix/random.hpp"
-#include "demix/synthetic.hpp"
+#include "online/stream_support.hpp"
 #include "support.hpp"
 
 namespace demix {
 namespace {
 
 using Learn = StreamOptions::Learn;
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-const std::vector<Source> four{Source::square, Source::sine, Source::sawtooth, Source::laplace};
-
-struct Data {
-  Matrix<double> S, X;
-};
-
-Data make(Index frames, std::uint64_t seed, double condition = 10, const std::vector<Source>& which = four) {
-  Random random(seed);
-  const auto d = static_cast<Index>(which.size());
-  Data data;
-  data.S = make_sources(which, frames, Timing::iid, random);
-  data.X = conditioned_mixing(d, condition, random) * data.S;
-  data.X.colwise() += Vector<double>(3 * random.normal(d, 1).col(0));
-  return data;
-}
-
-// Laplace noise of d channels, each to another power, so that no two kurtoses agree.
-Matrix<double> many(Index d, Index frames, std::uint64_t seed) {
-  Random random(seed);
-  Matrix<double> S(d, frames);
-  for (Index t = 0; t < frames; ++t) {
-    for (Index i = 0; i < d; ++i) {
-      const double u = random.normal();
-      S(i, t) = std::copysign(
-          std::pow(std::abs(u), 0.5 + 1.5 * static_cast<double>(i) / static_cast<double>(d)), u);
-    }
-  }
-  return random.normal(d, d) * S;
-}
-
-template <typename T>
-Matrix<T> run(StreamSeparator<T>& stream, const Matrix<double>& X) {
-  Matrix<T> Y(stream.outputs(), X.cols());
-  stream.process(X.cast<T>().eval(), Y);
-  return Y;
-}
-
-Matrix<double> separate(StreamSeparator<double>& stream, const Matrix<double>& X) {
-  run(stream, X);
-  stream.finish();
-  return stream.unmixing() * (X.colwise() - stream.mean());
-}
+using testing::Data;
+using testing::fobi_by_hand;
+using testing::make;
+using testing::many;
+using testing::run;
+using testing::separate;
 
 Matrix<double> in_order(const Matrix<double>& X, const std::vector<Index>& order) {
   Matrix<double> out(X.rows(), X.cols());
   for (Index t = 0; t < X.cols(); ++t) out.col(t) = X.col(order[static_cast<std::size_t>(t)]);
   return out;
-}
-
-// What FOBI makes of all the frames at once, straight from its definition.
-Matrix<double> fobi_by_hand(const Matrix<double>& X) {
-  const Matrix<double> x = X.colwise() - X.rowwise().mean();
-  const auto n = static_cast<double>(X.cols());
-  const Matrix<double> P = inverse_sqrt(symmetric_eigen(x * x.transpose() / n));
-  const Matrix<double> h = P * x;
-  const Eigenpairs eig = symmetric_eigen(
-      h * Vector<double>(h.colwise().squaredNorm().transpose()).asDiagonal() * h.transpose() / n);
-  return eig.vectors.transpose() * P;
 }
 
 TEST(Stream, IsFobiOfAllFramesWhateverTheirOrder) {
@@ -216,111 +163,6 @@ TEST(Stream, UnitsAndOrderOfChannelsDoNotMatter) {
   EXPECT_LT(mse(Y, Z), 1e-12);
 }
 
-TEST(Stream, DeadAndDuplicatedChannelsReduceTheRank) {
-  const Data data = make(20000, 11);
-  Matrix<double> X(7, data.X.cols());
-  X << data.X, data.X.row(1), Eigen::RowVectorXd::Constant(data.X.cols(), 5.0), data.X.row(0) + data.X.row(2);
-  StreamSeparator<double> stream(7);
-  const Matrix<double> Y = separate(stream, X);
-  EXPECT_EQ(stream.status().rank, 4);
-  EXPECT_TRUE(Y.allFinite());
-  EXPECT_LT(mse(data.S, Matrix<double>(Y.topRows(4))), 0.01);
-  EXPECT_EQ(Y.bottomRows(3).cwiseAbs().maxCoeff(), 0);
-
-  StreamSeparator<float> in_float(7);
-  run(in_float, X);
-  in_float.finish();
-  EXPECT_EQ(in_float.status().rank, 4);
-}
-
-// Average reference, a copy, levels that change, sources that begin in turn: rank and matrix stay right.
-TEST(Stream, DependentChannelsWhileLevelsChange) {
-  for (const int seed : {40, 41, 42, 43}) {
-    Data data = make(40000, static_cast<std::uint64_t>(seed));
-    for (Index i = 0; i < 4; ++i) {
-      if (seed < 42) data.S.row(i).head(5000 * i).setZero();  // one after the other
-      data.S.row(i).segment(10000, 8000) *= seed % 2 == 0 ? 1e-3 : 30;
-    }
-    Random random(static_cast<std::uint64_t>(seed));
-    const Matrix<double> A = random.normal(7, 4);
-    Matrix<double> X = A * data.S;
-    X.row(4) = X.row(0);
-    X.rowwise() -= X.colwise().mean().eval();  // average reference: another dependence
-    const Index rank = pivoted_qr(X * X.transpose()).rank;
-    StreamSeparator<double> stream(7);
-    run(stream, X);
-    stream.finish();
-    EXPECT_EQ(stream.status().rank, std::min<Index>(rank, 4)) << seed;
-    const Matrix<double> U = stream.unmixing().topRows(4);
-    const Matrix<double> Y = U * (X.colwise() - stream.mean());
-    EXPECT_LT((Y * Y.transpose() / 40000 - Matrix<double>::Identity(4, 4)).norm(), 1e-6) << seed;
-    // Four live directions: FOBI of any four of them must agree.
-    const Matrix<double> H = random.normal(4, 7) * X;
-    EXPECT_LT(amari_index(fobi_by_hand(H) * (H.colwise() - H.rowwise().mean()) * Y.transpose() / 40000), 1e-4)
-        << seed;
-    EXPECT_NO_THROW(stream.model().validate());
-  }
-}
-
-TEST(Stream, AskedRightAfterAChange) {
-  Random random(44);
-  StreamOptions options;
-  options.memory = 8000;
-  StreamSeparator<double> stream(3, options);
-  Vector<double> y(3);
-  const std::vector<Source> three{Source::square, Source::sine, Source::laplace};
-  const Matrix<double> A = random.normal(3, 3);
-  const Matrix<double> S = make_sources(three, 30000, Timing::iid, random);
-  run(stream, A * S);
-  const Matrix<double> B = random.normal(3, 3);
-  Index since = 0;
-  for (Index t = 0; t < 6000 && since < 800; ++t) {
-    stream.step(B * S.col(t), y);
-    if (stream.status().changes == 0) continue;
-    ++since;
-    const StreamStatus status = stream.status();
-    ASSERT_TRUE(status.kurtosis.allFinite() && std::isfinite(status.condition));
-    ASSERT_NO_THROW(stream.model().validate()) << since;
-  }
-  EXPECT_EQ(since, 800);
-}
-
-TEST(Stream, OneAbsurdValueDoesNotBreakIt) {
-  for (const double size : {1e9, 1e30, 1e100}) {
-    Matrix<double> X = make(6000, 45).X;
-    X(1, 3000) = size;
-    StreamSeparator<double> stream(4);
-    EXPECT_TRUE(run(stream, X).allFinite());
-    EXPECT_NO_THROW({
-      const StreamStatus s = stream.status();
-      EXPECT_LE(s.rank, 4);
-      stream.model().validate();
-    }) << size;
-  }
-}
-
-TEST(Stream, AChannelComesAlive) {
-  const Data data = make(60000, 12);
-  Matrix<double> X = data.X;
-  X.row(2).head(20000).setConstant(1.5);
-  StreamSeparator<double> stream(4);
-  run(stream, X.leftCols(20000));
-  EXPECT_EQ(stream.status().rank, 3);
-  run(stream, X.rightCols(40000));
-  stream.finish();
-  EXPECT_EQ(stream.status().rank, 4);
-  EXPECT_LT(amari_index(stream.unmixing() * inverse(fobi_by_hand(X))), 1e-7);
-}
-
-TEST(Stream, SilenceBeforeTheSignalIsLearnedFromToo) {
-  Data data = make(20000, 13);
-  data.X.leftCols(700).setZero();
-  StreamSeparator<double> stream(4);
-  run(stream, data.X);
-  stream.finish();
-  EXPECT_LT(amari_index(stream.unmixing() * inverse(fobi_by_hand(data.X))), 1e-7);
-}
-
 TEST(Stream, FewerComponentsAreThePrincipalOnes) {
   Random random(14);
   Matrix<double> S = make_sources({Source::square, Source::laplace}, 30000, Timing::iid, random);
@@ -331,72 +173,6 @@ TEST(Stream, FewerComponentsAreThePrincipalOnes) {
   const Matrix<double> Y = separate(stream, X);
   EXPECT_EQ(Y.rows(), 2);
   EXPECT_LT(mse(S, Y), 0.01);
-}
-
-TEST(Stream, BadFramesAreRefusedAndLeaveNoTrace) {
-  const Data data = make(6000, 15);
-  StreamOptions options;
-  options.saturation = 1e3;
-  StreamSeparator<double> clean(4, options);
-  StreamSeparator<double> dirty(4, options);
-  Vector<double> y(4);
-  Vector<double> z(4);
-  Random random(16);
-  std::int64_t bad = 0;
-  for (Index t = 0; t < 6000; ++t) {
-    clean.step(data.X.col(t), y);
-    while (random.uniform() < 0.1) {
-      Vector<double> x = data.X.col(t);
-      const double value[] = {nan, inf, -inf, 1e200, 2e3, -1e3};
-      const Index which = random.below(6);
-      x(random.below(4)) = value[which];
-      EXPECT_FALSE(dirty.step(x, z));
-      EXPECT_TRUE(z.allFinite());
-      if (which < 4) {  // of the saturated ones, the output is given
-        EXPECT_EQ(z.cwiseAbs().maxCoeff(), 0);
-      }
-      ++bad;
-    }
-    EXPECT_TRUE(dirty.step(data.X.col(t), z));
-  }
-  EXPECT_LT((clean.unmixing() - dirty.unmixing()).norm(), 1e-9 * clean.unmixing().norm());
-  EXPECT_EQ(dirty.status().refused, bad);
-  EXPECT_EQ(dirty.status().frames, 6000 + bad);
-  EXPECT_EQ(clean.status().refused, 0);
-}
-
-TEST(Stream, StaysFiniteWhateverComes) {
-  std::vector<StreamOptions> ways(6);
-  for (std::size_t k = 0; k < 4; ++k) {
-    ways[k].robust = k % 2 == 1;
-    ways[k].memory = k < 2 ? 0 : 1500;
-  }
-  ways[4].learn = Learn::replay;
-  ways[5].learn = Learn::frame;
-  for (const StreamOptions& options : ways) {
-    {
-      StreamSeparator<double> stream(3, options);
-      StreamSeparator<float> in_float(3, options);
-      Random random(17);
-      Vector<double> y(3);
-      Vector<float> z(3);
-      double scale = 1;
-      for (Index t = 0; t < 40000; ++t) {
-        if (t % 500 == 0) scale = std::pow(10, random.uniform(-120, 120));  // jumps of decades
-        Vector<double> x = scale * random.normal(3, 1).col(0);
-        if (t % 3000 < 200) x.setZero();
-        if (t % 7000 < 100) x.setConstant(scale);
-        if (random.uniform() < 0.01) x(random.below(3)) *= 1e12;
-        stream.step(x, y);
-        ASSERT_TRUE(y.allFinite()) << t;
-        in_float.step((x / scale).cast<float>(), z);
-        ASSERT_TRUE(z.allFinite()) << t;
-      }
-      EXPECT_TRUE(stream.unmixing().allFinite());
-      stream.finish();
-      EXPECT_TRUE(stream.unmixing().allFinite());
-    }
-  }
 }
 
 TEST(Stream, OrderAndSignStayOnceSettled) {
@@ -451,25 +227,6 @@ TEST(Stream, SaysWhichOutputsKurtosisCannotTellApart) {
   const StreamStatus s = stream.status();
   ASSERT_EQ(s.unresolved.size(), 1);
   EXPECT_GT(std::min(s.kurtosis(s.unresolved[0].first), s.kurtosis(s.unresolved[0].second)), 4);
-}
-
-TEST(Stream, TrackFollowsAJumpAndSaysWhen) {
-  const std::vector<Source> three{Source::square, Source::sine, Source::laplace};
-  Random random(21);
-  const Matrix<double> S = make_sources(three, 100000, Timing::iid, random);
-  const Matrix<double> A = random.normal(3, 3);
-  const Matrix<double> B = random.normal(3, 3);
-  StreamOptions options;
-  options.memory = 20000;
-  StreamSeparator<double> stream(3, options);
-  run(stream, A * S.leftCols(60000));
-  EXPECT_LT(mse(S, Matrix<double>(stream.unmixing() * A * S)), 0.02);
-  EXPECT_EQ(stream.status().changes, 0);
-  run(stream, B * S.rightCols(40000));
-  EXPECT_EQ(stream.status().changes, 1);
-  EXPECT_GT(stream.status().last_change, 60000);
-  EXPECT_LT(stream.status().last_change, 66000);
-  EXPECT_LT(mse(S, Matrix<double>(stream.unmixing() * B * S)), 0.02);
 }
 
 TEST(Stream, OutputsAreSilentUntilTheFirstBlock) {

@@ -65,6 +65,28 @@ TEST_F(Paper, RunsSayHowTheyEnded) {
             1.1 * by_fobi(good).mse);
 }
 
+TEST(PaperRuns, AreRanked) {
+  EXPECT_EQ(ranked({3, 1, 2}, 0.25), 1);
+  EXPECT_EQ(ranked({3, 1, 2}, 0.5), 2);
+  EXPECT_EQ(ranked({3, 1, 2}, 0.75), 3);
+  EXPECT_EQ(ranked({4, 3, 2, 1}, 0.5), 2);  // the lower of the two in the middle, as median_run has it
+  EXPECT_EQ(ranked({4, 3, 2, 1}, 0), 1);
+  EXPECT_EQ(ranked({4, 3, 2, 1}, 1), 4);
+}
+
+TEST_F(Paper, ProgressNeverRunsBackwards) {
+  EXPECT_FALSE(part({}, 0, 1));
+  for (const char* name : {"fig2a", "lambda", "equal-kurtosis"}) {
+    double last = 0;
+    setting.progress = [&](double share) {
+      EXPECT_GE(share, last) << name;
+      last = share;
+    };
+    item_named(name).make(setting);
+    EXPECT_DOUBLE_EQ(last, 1) << name;
+  }
+}
+
 TEST_F(Paper, AFigureIsDrawnAndTold) {
   const Item& item = item_named("fig1a");
   const Made made{&item, item.make(setting)};

@@ -25,10 +25,10 @@ class Program(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
-    def refused(self, part, *args, code=1):
+    def refused(self, part, *args, code=1, **kwargs):
         """One clear line on stderr, nothing on stdout, the right exit code, no file left behind."""
         before = sorted(p.name for p in self.dir.rglob("*"))
-        result = run(*args)
+        result = run(*args, **kwargs)
         self.assertEqual(result.returncode, code, (args, result.stderr))
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
         self.assertTrue(result.stderr.startswith("demix: "), result.stderr)

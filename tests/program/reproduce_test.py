@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import unittest
 from pathlib import Path
@@ -57,6 +58,28 @@ class Reproduce(Program):
         self.assertEqual(off.returncode, 1)
         self.assertIn("fig1a.mse: ", off.stderr)
         self.assertIn("1 numbers are not as", off.stderr)
+
+    def test_expected_numbers_are_as_the_script_writes_them(self):
+        """Made again from their own values: the tolerances are those of its table."""
+        expected = json.loads(EXPECTED.read_text())
+        runs = {"quick": ("quick", 0), "stand-ins": ("quick", 1), "full": ("full", 0)}
+        for name, (kind, place) in runs.items():
+            items = {}
+            for key, entry in expected[kind].items():
+                several = entry if isinstance(entry, list) else [entry]
+                if place < len(several):
+                    item, number = key.split(".", 1)
+                    made = items.setdefault(item, {"data": several[place].get("data", ""), "numbers": {}})
+                    made["numbers"][number] = several[place]["value"]
+            (self.dir / name).write_text(json.dumps({"quick": kind == "quick", "items": items}))
+        for file in (EXPECTED, EXPECTED.with_name("update-expected")):
+            shutil.copy(file, self.dir)
+        subprocess.run([self.dir / "update-expected", *(self.dir / name for name in runs)], check=True)
+        self.assertEqual((self.dir / EXPECTED.name).read_text(), EXPECTED.read_text())
+
+    def test_without_gnuplot_it_fails_before_it_starts(self):
+        self.refused("apt install gnuplot-nox", "reproduce", "-o", self.dir / "x",
+                     env=os.environ | {"PATH": str(self.dir)})
 
 
 if __name__ == "__main__":

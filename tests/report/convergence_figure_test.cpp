@@ -1,14 +1,7 @@
-#include <limits>
-
 #include "report/figure_support.hpp"
 
 namespace demix::report {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-const std::string blue = "rgb(  0, 114, 178)";
-const std::string red = "rgb(213,  94,   0)";
 
 ConvergenceFigure::Curve curve(const std::string& label, double from = 0.5) {
   return {
@@ -16,7 +9,7 @@ ConvergenceFigure::Curve curve(const std::string& label, double from = 0.5) {
       50};
 }
 
-class Convergence : public testing::FigureTest {
+class Convergence : public testing::DrawTest<ConvergenceFigure> {
  protected:
   Convergence() {
     figure.title = "all";
@@ -24,10 +17,6 @@ class Convergence : public testing::FigureTest {
                      {"right", {10, 100, 1000}, {curve("easi")}}};
     figure.panels[1].curves[0].failed = 7;
   }
-  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
-  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
-
-  ConvergenceFigure figure;
 };
 
 TEST_F(Convergence, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
@@ -97,12 +86,6 @@ TEST_F(Convergence, ShowsTextsAsTheyAre) {
 }
 
 TEST_F(Convergence, RefusesWhatDoesNotFit) {
-  using Figure = ConvergenceFigure;
-  const auto refused = [&](auto change, const char* field) {
-    Figure f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
   refused([](Figure& f) { f.panels.clear(); }, "panels");
   refused([](Figure& f) { f.panels.resize(7, f.panels[0]); }, "panels");
   refused([](Figure& f) { f.threshold = 0; }, "threshold");
@@ -121,10 +104,7 @@ TEST_F(Convergence, RefusesWhatDoesNotFit) {
       "panels");
 }
 
-TEST_F(Convergence, LeavesNothingBehindWithoutAFolder) {
-  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
-  EXPECT_EQ(files_in_folder(), 0U);
-}
+TEST_F(Convergence, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
 
 }  // namespace
 }  // namespace demix::report

@@ -1,20 +1,13 @@
-#include <limits>
-
 #include "report/figure_support.hpp"
 
 namespace demix::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-const std::string blue = "rgb(  0, 114, 178)";
-const std::string red = "rgb(213,  94,   0)";
-
 CurvesFigure::Curve curve(const std::string& label) {
   return {label, {1, 10, 100}, {0.5, 0.1, 0.01}, {0.2, 0.05, 0.005}, {0.6, 0.2, 0.03}};
 }
 
-class Curves : public testing::FigureTest {
+class Curves : public testing::DrawTest<CurvesFigure> {
  protected:
   Curves() {
     figure.title = "all";
@@ -22,16 +15,6 @@ class Curves : public testing::FigureTest {
         {"left", "frames", "error", true, true, {curve("ours"), curve("theirs")}, {{0.05, "enough"}}},
         {"right", "seconds", "loss", false, false, {curve("ours")}, {{40, "start", true}}}};
   }
-  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
-  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
-  std::size_t count(const std::string& what) {
-    const std::string all = svg();
-    std::size_t n = 0;
-    for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at) ++n;
-    return n;
-  }
-
-  CurvesFigure figure;
 };
 
 TEST_F(Curves, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
@@ -134,12 +117,6 @@ TEST_F(Curves, ShowsTextsAsTheyAre) {
 }
 
 TEST_F(Curves, RefusesWhatDoesNotFit) {
-  using Figure = CurvesFigure;
-  const auto refused = [&](auto change, const char* field) {
-    Figure f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
   refused([](Figure& f) { f.panels.clear(); }, "panels");
   refused([](Figure& f) { f.panels.resize(7, f.panels[0]); }, "panels");
   refused([](Figure& f) { f.panels[0].curves[1].x.clear(); }, "panels[0].curves[1].x");
@@ -155,10 +132,7 @@ TEST_F(Curves, RefusesWhatDoesNotFit) {
       "panels");
 }
 
-TEST_F(Curves, LeavesNothingBehindWithoutAFolder) {
-  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
-  EXPECT_EQ(files_in_folder(), 0U);
-}
+TEST_F(Curves, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
 
 }  // namespace
 }  // namespace demix::report

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -86,10 +87,37 @@ class FigureTest : public ::testing::Test {
     EXPECT_EQ(files_in_folder(), 2U);
   }
 
-  template <typename Figure>
-  void expect_refused(const Figure& figure, const std::string& field) const {
+  std::filesystem::path folder;
+};
+
+/// With one kind of figure.
+template <typename Kind>
+class DrawTest : public FigureTest {
+ protected:
+  using Figure = Kind;
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr double inf = std::numeric_limits<double>::infinity();
+  static inline const std::string blue = "rgb(  0, 114, 178)";
+  static inline const std::string red = "rgb(213,  94,   0)";
+
+  std::string svg() const { return bytes_of(draw(figure, base())[1]); }
+  std::multiset<std::string> texts() const { return texts_of(draw(figure, base())[1]); }
+
+  /// In the SVG.
+  std::size_t count(const std::string& what) const {
+    const std::string all = svg();
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at) ++n;
+    return n;
+  }
+
+  /// The figure with change(figure), because of that field, and before anything is written.
+  template <typename Change>
+  void refused(const Change& change, const std::string& field) const {
+    Figure changed = figure;
+    change(changed);
     try {
-      draw(figure, base());
+      draw(changed, base());
       ADD_FAILURE() << field << " was not refused";
     } catch (const std::invalid_argument& e) {
       EXPECT_EQ(std::string(e.what()).substr(0, field.size() + 1), field + ":") << e.what();
@@ -97,7 +125,12 @@ class FigureTest : public ::testing::Test {
     EXPECT_EQ(files_in_folder(), 0U);
   }
 
-  std::filesystem::path folder;
+  void expect_nothing_left_without_a_folder() const {
+    EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
+    EXPECT_EQ(files_in_folder(), 0U);
+  }
+
+  Figure figure;
 };
 
 }  // namespace demix::report::testing

@@ -1,15 +1,11 @@
-#include <limits>
-
 #include "report/figure_support.hpp"
 
 namespace demix::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-const std::string frame = "rgb(213,  94,   0)";
 const std::string grey = "<polygon fill = 'rgb(221, 221, 221)'";
 
-class Heat : public testing::FigureTest {
+class Heat : public testing::DrawTest<HeatMap> {
  protected:
   Heat() {
     figure.title = "grid";
@@ -22,8 +18,6 @@ class Heat : public testing::FigureTest {
     figure.values << 1e-4, 1e-3, 1e-2, 1e-3, 1e-2, 1;
     figure.texts = {"c00", "c01", "c02", "c10", "c11", "c12"};
   }
-  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
-  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
 
   // The colour a text is written in.
   std::string colour_of(const std::string& text) {
@@ -31,8 +25,6 @@ class Heat : public testing::FigureTest {
     const std::size_t from = all.rfind("fill=\"", all.find(">" + text + "<")) + 6;
     return all.substr(from, all.find('"', from) - from);
   }
-
-  HeatMap figure;
 };
 
 TEST_F(Heat, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
@@ -51,11 +43,11 @@ TEST_F(Heat, WritesWhiteOnDarkAndBlackOnLight) {
 }
 
 TEST_F(Heat, FramesTheBest) {
-  EXPECT_EQ(svg().find(frame), std::string::npos);
+  EXPECT_EQ(svg().find(red), std::string::npos);
   figure.best_row = 1;
-  EXPECT_EQ(svg().find(frame), std::string::npos);  // no column
+  EXPECT_EQ(svg().find(red), std::string::npos);  // no column
   figure.best_column = 2;
-  EXPECT_NE(svg().find(frame), std::string::npos);
+  EXPECT_NE(svg().find(red), std::string::npos);
 }
 
 TEST_F(Heat, IsGreyWhereEveryRunFailed) {
@@ -90,26 +82,18 @@ TEST_F(Heat, ShowsTextsAsTheyAre) {
 }
 
 TEST_F(Heat, RefusesWhatDoesNotFit) {
-  const auto refused = [&](auto change, const char* field) {
-    HeatMap f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
-  refused([](HeatMap& f) { f.x.clear(); }, "x");
-  refused([](HeatMap& f) { f.y.clear(); }, "y");
-  refused([](HeatMap& f) { f.x.pop_back(); }, "values");
-  refused([](HeatMap& f) { f.values.transposeInPlace(); }, "values");
-  refused([](HeatMap& f) { f.values(0, 0) = 0; }, "values");
-  refused([](HeatMap& f) { f.values(1, 2) = std::numeric_limits<double>::infinity(); }, "values");
-  refused([](HeatMap& f) { f.texts.pop_back(); }, "texts");
-  refused([](HeatMap& f) { f.best_row = 2; }, "best_row");
-  refused([](HeatMap& f) { f.best_column = 3; }, "best_column");
+  refused([](Figure& f) { f.x.clear(); }, "x");
+  refused([](Figure& f) { f.y.clear(); }, "y");
+  refused([](Figure& f) { f.x.pop_back(); }, "values");
+  refused([](Figure& f) { f.values.transposeInPlace(); }, "values");
+  refused([](Figure& f) { f.values(0, 0) = 0; }, "values");
+  refused([](Figure& f) { f.values(1, 2) = inf; }, "values");
+  refused([](Figure& f) { f.texts.pop_back(); }, "texts");
+  refused([](Figure& f) { f.best_row = 2; }, "best_row");
+  refused([](Figure& f) { f.best_column = 3; }, "best_column");
 }
 
-TEST_F(Heat, LeavesNothingBehindWithoutAFolder) {
-  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
-  EXPECT_EQ(files_in_folder(), 0U);
-}
+TEST_F(Heat, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
 
 }  // namespace
 }  // namespace demix::report

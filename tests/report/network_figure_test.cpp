@@ -1,15 +1,9 @@
-#include <limits>
-
 #include "report/figure_support.hpp"
 
 namespace demix::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-const std::string blue = "rgb(  0, 114, 178)";
-const std::string red = "rgb(213,  94,   0)";
-
-class Network : public testing::FigureTest {
+class Network : public testing::DrawTest<NetworkFigure> {
  protected:
   Network() {
     figure.title = "all";
@@ -20,16 +14,6 @@ class Network : public testing::FigureTest {
     figure.inputs = {"x1", "x2", "x3"};
     figure.outputs = {"y1", "y2"};
   }
-  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
-  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
-  std::size_t count(const std::string& what) {
-    const std::string all = svg();
-    std::size_t n = 0;
-    for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at) ++n;
-    return n;
-  }
-
-  NetworkFigure figure;
 };
 
 TEST_F(Network, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
@@ -78,12 +62,6 @@ TEST_F(Network, ShowsTextsAsTheyAre) {
 }
 
 TEST_F(Network, RefusesWhatDoesNotFit) {
-  using Figure = NetworkFigure;
-  const auto refused = [&](auto change, const char* field) {
-    Figure f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
   refused([](Figure& f) { f.W.resize(0, 0); }, "W");
   refused([](Figure& f) { f.W(0, 1) = nan; }, "W");
   refused([](Figure& f) { f.M.setIdentity(3, 3); }, "M");
@@ -92,10 +70,7 @@ TEST_F(Network, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.outputs.clear(); }, "outputs");
 }
 
-TEST_F(Network, LeavesNothingBehindWithoutAFolder) {
-  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
-  EXPECT_EQ(files_in_folder(), 0U);
-}
+TEST_F(Network, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
 
 }  // namespace
 }  // namespace demix::report

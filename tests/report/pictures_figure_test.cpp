@@ -1,13 +1,9 @@
-#include <limits>
-
 #include "report/figure_support.hpp"
 
 namespace demix::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-class Pictures : public testing::FigureTest {
+class Pictures : public testing::DrawTest<PicturesFigure> {
  protected:
   Pictures() {
     figure.title = "all";
@@ -16,16 +12,6 @@ class Pictures : public testing::FigureTest {
     figure.rows = {{"sources", Matrix<double>::Random(2, 48), {"one", "two"}},
                    {"mixtures", Matrix<double>::Random(3, 48), {}}};
   }
-  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
-  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
-  std::size_t images() {
-    const std::string all = svg();
-    std::size_t n = 0;
-    for (std::size_t at = 0; (at = all.find("<image", at)) != std::string::npos; ++at) ++n;
-    return n;
-  }
-
-  PicturesFigure figure;
 };
 
 TEST_F(Pictures, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
@@ -39,7 +25,7 @@ TEST_F(Pictures, SaysWhatIsWhatOnce) {
 TEST_F(Pictures, AreTheSameEveryTime) { EXPECT_EQ(svg(), svg()); }
 
 TEST_F(Pictures, AreInTheSvgWithTheGreysOfTheirHistograms) {
-  EXPECT_EQ(images(), 10U);
+  EXPECT_EQ(count("<image"), 10U);
   const std::string all = svg();
   for (std::size_t at = 0; (at = all.find("<image", at)) != std::string::npos; ++at) {
     EXPECT_NE(all.substr(at, 300).find("href='data:image/png;base64,"), std::string::npos);
@@ -69,12 +55,6 @@ TEST_F(Pictures, ShowsTextsAsTheyAre) {
 }
 
 TEST_F(Pictures, RefusesWhatDoesNotFit) {
-  using Figure = PicturesFigure;
-  const auto refused = [&](auto change, const char* field) {
-    Figure f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
   refused([](Figure& f) { f.width = 0; }, "width");
   refused([](Figure& f) { f.height = -1; }, "height");
   refused([](Figure& f) { f.rows.clear(); }, "rows");
@@ -84,10 +64,7 @@ TEST_F(Pictures, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.rows[0].names.pop_back(); }, "rows[0].names");
 }
 
-TEST_F(Pictures, LeavesNothingBehindWithoutAFolder) {
-  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
-  EXPECT_EQ(files_in_folder(), 0U);
-}
+TEST_F(Pictures, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
 
 }  // namespace
 }  // namespace demix::report

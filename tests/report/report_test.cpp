@@ -19,7 +19,7 @@ TEST(TextPlot, HasTheSizeAskedForAndShowsTheShape) {
   EXPECT_EQ(text_plot(Vector<double>::Zero(5), 4, 1, 0, 0).size(), 1U);  // no range, no crash
 }
 
-class Separation : public testing::FigureTest {
+class Separation : public testing::DrawTest<SeparationFigure> {
  protected:
   Separation() {
     figure.title = "test";
@@ -28,7 +28,6 @@ class Separation : public testing::FigureTest {
     figure.Y = figure.S;
     figure.names = {"one", "two"};
   }
-  SeparationFigure figure;
 };
 
 TEST_F(Separation, WritesPngAndSvg) {
@@ -40,21 +39,16 @@ TEST_F(Separation, WritesPngAndSvg) {
 TEST_F(Separation, ShowsTextsAsTheyAre) {
   figure.title = testing::special;
   figure.names[1] = "a_b";
-  const auto texts = testing::texts_of(draw(figure, base())[1]);
-  EXPECT_TRUE(texts.contains(testing::special));
-  EXPECT_TRUE(texts.contains("a_b"));
+  const auto seen = texts();
+  EXPECT_TRUE(seen.contains(testing::special));
+  EXPECT_TRUE(seen.contains("a_b"));
 }
 
 TEST_F(Separation, RefusesWhatDoesNotFit) {
-  const auto refused = [&](auto change, const char* field) {
-    SeparationFigure f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
-  refused([](SeparationFigure& f) { f.names.pop_back(); }, "names");
-  refused([](SeparationFigure& f) { f.Y.conservativeResize(2, 499); }, "Y");
-  refused([](SeparationFigure& f) { f.X.resize(0, 0); }, "X");
-  refused([](SeparationFigure& f) { f.stride = 0; }, "stride");
+  refused([](Figure& f) { f.names.pop_back(); }, "names");
+  refused([](Figure& f) { f.Y.conservativeResize(2, 499); }, "Y");
+  refused([](Figure& f) { f.X.resize(0, 0); }, "X");
+  refused([](Figure& f) { f.stride = 0; }, "stride");
 }
 
 }  // namespace

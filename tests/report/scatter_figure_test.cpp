@@ -1,15 +1,9 @@
-#include <limits>
-
 #include "report/figure_support.hpp"
 
 namespace demix::report {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-const std::string blue = "rgb(  0, 114, 178)";
-const std::string red = "rgb(213,  94,   0)";
-
-class Scatter : public testing::FigureTest {
+class Scatter : public testing::DrawTest<ScatterFigure> {
  protected:
   Scatter() {
     figure.title = "all";
@@ -18,10 +12,6 @@ class Scatter : public testing::FigureTest {
         {"left", "x1", "x2", points, {{1, 0.1, "s1"}, {0, 1, "s2"}}, {}},
         {"right", "h1", "h2", 3 * points, {{1, 0, "s1"}}, {{0.5, 0.5, "first"}, {-0.5, 0.5, "second"}}}};
   }
-  std::multiset<std::string> texts() { return testing::texts_of(draw(figure, base())[1]); }
-  std::string svg() { return testing::bytes_of(draw(figure, base())[1]); }
-
-  ScatterFigure figure;
 };
 
 TEST_F(Scatter, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
@@ -70,12 +60,6 @@ TEST_F(Scatter, ShowsTextsAsTheyAre) {
 }
 
 TEST_F(Scatter, RefusesWhatDoesNotFit) {
-  using Figure = ScatterFigure;
-  const auto refused = [&](auto change, const char* field) {
-    Figure f = figure;
-    change(f);
-    expect_refused(f, field);
-  };
   refused([](Figure& f) { f.panels.clear(); }, "panels");
   refused([](Figure& f) { f.panels.resize(7, f.panels[0]); }, "panels");
   refused([](Figure& f) { f.panels[1].points.transposeInPlace(); }, "panels[1].points");
@@ -84,10 +68,7 @@ TEST_F(Scatter, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.panels[1].directions[0].y = nan; }, "panels[1].directions[0]");
 }
 
-TEST_F(Scatter, LeavesNothingBehindWithoutAFolder) {
-  EXPECT_THROW(draw(figure, folder / "nowhere" / "figure"), std::runtime_error);
-  EXPECT_EQ(files_in_folder(), 0U);
-}
+TEST_F(Scatter, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
 
 }  // namespace
 }  // namespace demix::report

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "demix/linear_algebra.hpp"
+#include "demix/report.hpp"
+#include "demix/rules/oja_subspace.hpp"
+#include "demix/rules/principal_subspace.hpp"
+#include "paper/items.hpp"
+#include "paper/runs.hpp"
+
+/// Appendix E: Oja's network and similarity matching, both for the principal subspace.
+namespace demix::paper {
+namespace {
+
+// ||P - P_true||_F^2 / (2 k): 0 = the same subspace, 1 = at right angles.
+double subspace_error(const Matrix<double>& rows, Index k) {
+  const Matrix<double> Q = qr(rows.transpose()).Q;
+  const double shared = Q.topRows(k).squaredNorm();  // the true one is that of the first k axes
+  return (static_cast<double>(k) - shared) / static_cast<double>(k);
+}
+
+}  // namespace
+
+Result appendix_e(const Setting& setting) {
+  constexpr Index inputs = 10, outputs = 3;
+  const Index samples = setting.quick ? 5000 : 50000;
+  const Index seeds = setting.quick ? 3 : 20;
+  Vector<double> deviation(inputs);
+  for (Index i = 0; i < inputs; ++i) deviation(i) = i < outputs ? 1.5 - 0.2 * static_cast<double>(i) : 0.4;
+  std::vector<Index> at;
+  double frame = 10;
+  while (frame < static_cast<double>(samples) * 1.01) {
+    at.push_back(std::lround(frame));
+    frame *= 1.5848932;  // five to a decade
+  }
+  struct Courses {
+    std::vector<double> oja, matching;
+  };
+  const auto courses = all_of(seeds, setting.threads, setting.progress, [&](Index k) {
+    Courses c;
+    RuleOptions options;
+    options.form = "linear";
+    options.eta = 5e-3;
+    options.seed = static_cast<std::uint64_t>(k);
+    rules::OjaSubspace oja(inputs, outputs, options);
+    rules::PrincipalSubspace matching(inputs, outputs, options);
+    Random random(options.seed + 77);
+    Vector<double> y(outputs);
+    Vector<double> x(inputs);
+    std::size_t next = 0;
+    for (Index t = 1; next < at.size(); ++t) {
+      for (Index i = 0; i < inputs; ++i) x(i) = deviation(i) * random.normal();
+      for (Rule* rule : {static_cast<Rule*>(&oja), static_cast<Rule*>(&matching)}) {
+        rule->respond(x, y);
+        rule->learn(x, y);
+      }
+      if (t < at[next]) continue;
+      c.oja.push_back(subspace_error(oja.unmixing(), outputs));
+      c.matching.push_back(subspace_error(matching.unmixing(), outputs));
+      ++next;
+    }
+    return c;
+  });
+  const auto curve = [&](const std::string& label, std::vector<double> Courses::*which) {
+    report::CurvesFigure::Curve out{label, {at.begin(), at.end()}, {}, {}, {}, false};
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      std::vector<double> values;
+      for (const Courses& c : courses) values.push_back((c.*which)[k]);
+      out.low.push_back(ranked(values, 0.25));
+      out.y.push_back(ranked(values, 0.5));
+      out.high.push_back(ranked(values, 0.75));
+    }
+    return out;
+  };
+  report::CurvesFigure figure;
+  figure.panels = {
+      {"",
+       "frames",
+       "subspace error",
+       true,
+       true,
+       {curve("Oja's subspace rule", &Courses::oja), curve("similarity matching", &Courses::matching)},
+       {}}};
+  report::draw(figure, setting.folder / "appendix-e");
+  Result out;
+  const auto& curves = figure.panels[0].curves;
+  out.pictures = {{"appendix-e", fmt::format("Share of the principal subspace (3 of 10 dimensions) that is "
+                                             "missed, median and quartiles over {} runs, eta = 5e-3.",
+                                             seeds)}};
+  out.numbers = {{"oja", curves[0].y.back()}, {"similarity_matching", curves[1].y.back()}};
+  out.measured = fmt::format(
+      "Both find the principal subspace: error {} by Oja's rule, {} by similarity matching, whose synapses "
+      "need nothing but their own two ends.",
+      number(curves[0].y.back()), number(curves[1].y.back()));
+  return out;
+}
+
+}  // namespace demix::paper
