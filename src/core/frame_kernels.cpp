@@ -100,6 +100,32 @@ DEMIX_CLONES void scatter(const double* x, Index frames, Index channels, double*
   }
 }
 
+template <int C>
+DEMIX_INLINE void product_columns(const double* x, Index frames, const Index* rows, Index count,
+                                  const double* column, double* s) {
+  Index r = 0;
+  for (; r + 3 <= count; r += 3) {
+    const double* three[] = {x + rows[r] * frames, x + rows[r + 1] * frames, x + rows[r + 2] * frames};
+    sum_tile<3, C>(three, column, frames, 1, s + r, count);
+  }
+  if (r + 2 == count) {
+    const double* two[] = {x + rows[r] * frames, x + rows[r + 1] * frames};
+    sum_tile<2, C>(two, column, frames, 1, s + r, count);
+  } else if (r < count) {
+    const double* one[] = {x + rows[r] * frames};
+    sum_tile<1, C>(one, column, frames, 1, s + r, count);
+  }
+}
+
+DEMIX_CLONES void products(const double* x, Index frames, const Index* rows, Index count, Index columns,
+                           double* s) {
+  Index c = 0;
+  for (; c + 4 <= columns; c += 4) {
+    product_columns<4>(x, frames, rows, count, x + c * frames, s + c * count);
+  }
+  for (; c < columns; ++c) product_columns<1>(x, frames, rows, count, x + c * frames, s + c * count);
+}
+
 DEMIX_CLONES void product(const double* x, const double* p, Index channels, Index frames, Index rows,
                           double* y) {
   Index r = 0;
@@ -116,6 +142,10 @@ void turn(const double* from, Index stride, Index frames, const Vector<double>& 
 
 void add_scatter(const Matrix<double>& X, Matrix<double>& S) {
   scatter(X.data(), X.rows(), X.cols(), S.data());
+}
+
+void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S) {
+  products(X.data(), X.rows(), rows.data(), static_cast<Index>(rows.size()), S.cols(), S.data());
 }
 
 void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y) {

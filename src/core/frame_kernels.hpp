@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "demix/types.hpp"
 
 /// What every pass over the data is made of, on blocks that lie channel after channel: one column per
@@ -13,6 +15,9 @@ void turn(const double* from, Index stride, Index frames, const Vector<double>& 
 
 /// S_ij <- S_ij + sum_t X_ti X_tj for i >= j
 void add_scatter(const Matrix<double>& X, Matrix<double>& S);
+
+/// S_rc <- S_rc + sum_t X_t,rows[r] X_tc for the first columns of X, as many as S has
+void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S);
 
 /// Y = X P^T
 void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y);
