@@ -7,6 +7,7 @@
 #include "demix/crosstalk.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
+#include "demix/jade.hpp"
 #include "demix/sm_ica_offline.hpp"
 #include "methods/record.hpp"
 
@@ -60,6 +61,18 @@ Outcome run_fobi(const Recording& X, const MethodOptions& o) {
   options.whitening.share = o.share;
   options.progress = o.progress;
   Outcome out{true, {}, fobi(X, options), {}, {}};
+  record(out.model, o);
+  return out;
+}
+
+Outcome run_jade(const Recording& X, const MethodOptions& o) {
+  JadeOptions options;
+  // Of one, now and then two sources stay mixed; from three on it takes as long as JADE, up to 32 components.
+  if (o.form == "k-jade") options.neighbours = 2;
+  options.whitening.components = o.components;
+  options.whitening.share = o.share;
+  options.progress = o.progress;
+  Outcome out{true, {}, jade(X, options), {}, {}};
   record(out.model, o);
   return out;
 }

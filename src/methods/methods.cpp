@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::array<Form, 1> one_form{{{"default", 0}}};
 constexpr std::array<Form, 4> fastica_forms{{{"logcosh", 0}, {"exp", 0}, {"cube", 0}, {"skew", 0}}};
+constexpr std::array<Form, 2> jade_forms{{{"jade", 0}, {"k-jade", 0}}};
 constexpr std::array<Form, 2> sm_ica_forms{{{"natural", 0}, {"published", 2e-5}}};
 constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}}};
 
@@ -53,6 +54,9 @@ const auto table = std::to_array<Method>({
      "Hyvarinen 1999", fastica_forms, 0, false, 0, run_fastica, nullptr},
     {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
      one_form, 0, false, Method::takes_weight | by_kurtosis, run_fobi, nullptr},
+    {"jade", false, false, Input::any, sources, "any but Gaussian",
+     "two or more Gaussian sources; more than 128 components",
+     "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013", jade_forms, 0, false, 0, run_jade, nullptr},
     {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
      offline_forms, 0.75, false, Method::takes_weight | Method::takes_lambda | by_kurtosis,
      run_sm_ica_offline, nullptr},
