@@ -11,12 +11,12 @@
 /// k-JADE (Miettinen, Nordhausen, Oja, Taskinen 2013) does with the matrices of |i - j| < k: as FOBI orders
 /// the components by kurtosis, those are where equal ones are still mixed.
 /// Nothing to choose, nothing random. Of d components there are d^4/24 different moments and d^4/4 numbers to
-/// rotate: it is for tens of them.
+/// rotate: JADE is for up to about 64 of them, k-JADE for as many as are taken.
 namespace demix {
 
 struct JadeOptions {
-  Index neighbours = 0;    ///< k of k-JADE; 0 = all cumulant matrices, JADE
-  Index max_sweeps = 100;  ///< over all pairs of components
+  Index neighbours = 0;   ///< k of k-JADE; 0 = all cumulant matrices, JADE
+  Index max_sweeps = 50;  ///< over all pairs; where there is something to find about ten do
   /// Angle (rad) at which a pair is at rest. Chance alone turns pairs by about 1/sqrt(frames), so this is
   /// more than the data can tell; but it makes the answer the same wherever it is computed, and the last
   /// sweeps, which turn few pairs, cost little.
