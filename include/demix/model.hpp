@@ -68,7 +68,7 @@ Order order_named(std::string_view name);  ///< throws std::invalid_argument lis
 
 /// Put in order and fix signs: each component is positive on the channel where it is
 /// strongest (largest |mixing| in units of that channel's deviation; the first such channel on a tie).
-/// `deviation` has one entry per channel.
-void put_in_order(Model& model, const Vector<double>& deviation, Order order = Order::kurtosis);
+/// `deviation` has one entry per channel. Returns which component each one was before.
+std::vector<Index> put_in_order(Model& model, const Vector<double>& deviation, Order order = Order::kurtosis);
 
 }  // namespace demix

@@ -9,6 +9,7 @@
 #include "batch/contrast.hpp"
 #include "batch/frame.hpp"
 #include "batch/learning_data.hpp"
+#include "core/warnings.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/blocks.hpp"
+#include "core/crosstalk_sums.hpp"
 #include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
 #include "core/warnings.hpp"
@@ -71,11 +72,28 @@ struct Powers {
     total += w.sum();
   }
   void merge(const Powers& other) {
-    total += other.total;
     second += other.second;
     fourth += other.fourth;
+    total += other.total;
   }
 };
+
+// The same, and what is needed to tell which pairs are too close.
+struct Last {
+  Powers powers;
+  std::optional<CrosstalkSums> crosstalk;
+
+  void merge(const Last& other) {
+    powers.merge(other.powers);
+    if (crosstalk) crosstalk->merge(*other.crosstalk);
+  }
+};
+
+// Every so manieth chunk is enough to estimate what varies little.
+Index chunks_between(std::int64_t frames) {
+  constexpr Index enough = 1 << 16;
+  return std::max<Index>(1, frames / enough);
+}
 
 void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
   for (Index i = 0; i < model.components(); ++i) {
@@ -86,22 +104,6 @@ void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
 }
 
 }  // namespace
-
-// Of a Gaussian source nothing is left to find but its subspace: any rotation of two of them is as good.
-void warn_of_gaussians(Model& model) {
-  const double noise = 4 * std::sqrt(24 / static_cast<double>(model.samples));
-  for (Index i = 0; i < model.components(); ++i) {
-    for (Index j = i + 1; j < model.components(); ++j) {
-      if (std::max(std::abs(model.kurtosis(i) - 3), std::abs(model.kurtosis(j) - 3)) > noise) continue;
-      model.warnings.push_back(
-          {Warning::Kind::close_kurtosis,
-           "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
-               ": both as good as Gaussian; nothing tells them apart, and they may still be "
-               "mixed with each other",
-           {i, j}});
-    }
-  }
-}
 
 Sample::Sample(const Recording& X, std::int64_t frames, std::int64_t enough)
     : stride_(std::max<std::int64_t>(1, (frames + enough - 1) / enough)),
@@ -165,6 +167,20 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
   return white;
 }
 
+Matrix<double> crosstalk_of(const Recording& X, const Model& model, Weight weight) {
+  CrosstalkSums sums(model.components(), weight);
+  const Index every = chunks_between(X.frames());
+  parallel_sum(X, {}, 0, 0, sums, [&](CrosstalkSums& sum, const Frames<double>& chunk, std::int64_t before) {
+    Matrix<double> y;
+    for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
+                                   [&](Matrix<double>& block, Index frames, const double* w) {
+                                     multiply(block, model.unmixing, y);
+                                     sum.add(y, frames, w, before / X.chunk_frames() % every == 0);
+                                   });
+  });
+  return sums.crosstalk(static_cast<double>(model.samples));
+}
+
 Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white) {
   const Index d = white.components();
   if (unmixing.rows() != d || unmixing.cols() != white.mean.size()) {
@@ -183,25 +199,29 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   model.unmixing = Q * white.whitener;
   model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
-  Powers powers{Vector<double>::Zero(model.components()), Vector<double>::Zero(model.components()), 0};
-  std::optional<Sample> sample;
-  if (how.weight) sample.emplace(X, white.frames);
-  parallel_sum(X, how.progress, 2. / 3, 1, powers,
-               [&](Powers& sum, const Frames<double>& chunk, std::int64_t before) {
-                 if (sample) sample->add(chunk, before);
+  const Vector<double> zero = Vector<double>::Zero(model.components());
+  Last last{{zero, zero, 0}, {}};
+  if (how.weight) last.crosstalk.emplace(model.components(), *how.weight);
+  const Index every = chunks_between(white.frames);
+  parallel_sum(X, how.progress, 2. / 3, 1, last,
+               [&](Last& sum, const Frames<double>& chunk, std::int64_t before) {
+                 const bool all = before / X.chunk_frames() % every == 0;
                  Matrix<double> y;
                  for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
                                                 [&](Matrix<double>& block, Index frames, const double* w) {
                                                   multiply(block, model.unmixing, y);
-                                                  sum.add(y, frames, w);
+                                                  sum.powers.add(y, frames, w);
+                                                  if (sum.crosstalk) sum.crosstalk->add(y, frames, w, all);
                                                 });
                });
+  const Powers& powers = last.powers;
   model.kurtosis = powers.fourth.array() * powers.total / powers.second.array().square();
-  put_in_order(model, white.dewhitener.rowwise().norm(), how.order);
+  // Outputs were summed up in the order they had: their crosstalk follows them into the new one.
+  const std::vector<Index> order = put_in_order(model, white.dewhitener.rowwise().norm(), how.order);
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);
-  if (how.weight) {
-    warn_of_crosstalk(model, fobi_crosstalk(sample->outputs(model), *how.weight, model.samples));
+  if (last.crosstalk) {
+    warn_of_crosstalk(model, last.crosstalk->crosstalk(static_cast<double>(model.samples))(order, order));
   }
   return model;
 }

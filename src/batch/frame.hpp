@@ -23,11 +23,11 @@ struct Finish {
 };
 Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q, const Finish& how);
 
+/// Crosstalk to expect, as fobi_crosstalk has it, of a model on the recording it was learned from.
+Matrix<double> crosstalk_of(const Recording& X, const Model& model, Weight weight = Weight::square);
+
 /// The rotation that comes next to U P, U being an unmixing of the channels: to go on from there.
 Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white);
-
-/// Pairs that are both as good as Gaussian, of which no method can tell one from the other.
-void warn_of_gaussians(Model& model);
 
 /// Frames spread evenly over a recording of so many, at most `enough` of them. By default enough to tell how
 /// mixed its sources still are, and few enough to cost nothing.

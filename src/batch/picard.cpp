@@ -10,6 +10,7 @@
 #include "batch/frame.hpp"
 #include "batch/learning_data.hpp"
 #include "core/parallel_sum.hpp"
+#include "core/warnings.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {

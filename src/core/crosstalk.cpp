@@ -5,49 +5,83 @@
 #include <limits>
 
 #include "core/blocks.hpp"
+#include "core/crosstalk_sums.hpp"
 
 namespace demix {
 
-Matrix<double> fobi_crosstalk(const Frames<double>& Y, Weight weight, std::int64_t samples) {
-  const Index d = Y.rows();
-  const auto n = static_cast<double>(Y.cols());
-  const auto zero = [&] { return Matrix<double>(Matrix<double>::Zero(d, d)); };
+CrosstalkSums::CrosstalkSums(Index components, Weight weight)
+    : weight_(weight),
+      D_(Vector<double>::Zero(components)),
+      m0_(Matrix<double>::Zero(components, components)),
+      m1_(m0_),
+      m2_(m0_),
+      k_(m0_) {}
 
-  // m_p = E[w^p y_i^2 y_j^2],  k = E[w' y_i^2 y_j^2],  D_i = E[w y_i^2]
-  Matrix<double> m0 = zero(), m1 = zero(), m2 = zero(), k = zero();
-  Vector<double> D = Vector<double>::Zero(d);
-  Matrix<double> weighted, sloped;
-  Vector<double> length, w, slope;
-  for_each_centred_block<double>(Y, Vector<double>::Zero(d), [&](Matrix<double>& S, Index) {
-    squared_lengths(S, length);
-    w = length.unaryExpr([&](double a) { return weight_value(weight, a); });
-    slope = length.unaryExpr([&](double a) { return weight_derivative(weight, a); });
-    S = S.array().square();  // y_i^2
-    weigh(S, w.data(), weighted);
-    weigh(S, slope.data(), sloped);
-    D += weighted.colwise().sum().transpose();
-    add_scatter(S, S, m0);
-    add_scatter(weighted, S, m1);
-    add_scatter(weighted, weighted, m2);
-    add_scatter(sloped, S, k);
-  });
-  for (Matrix<double>* m : {&m0, &m1, &m2, &k}) {
-    *m = Matrix<double>(m->selfadjointView<Eigen::Lower>()) / n;
-  }
-  D /= n;
+void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* weights, bool all) {
+  Vector<double> length, sum;
+  squared_lengths(Y, length);
+  Vector<double> own = Vector<double>::Ones(Y.rows());
+  if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.rows());
+  const double total = weights ? own.sum() : static_cast<double>(frames);
+  Vector<double> w = length;
+  if (weight_ != Weight::square) w = length.unaryExpr([&](double a) { return weight_value(weight_, a); });
 
-  const double count = samples > 0 ? static_cast<double>(samples) : n;
+  Matrix<double> squares, weighted;
+  weigh(Y, Vector<double>(w.cwiseProduct(own).cwiseSqrt()).data(), weighted);
+  Vector<double> fourth = Vector<double>::Zero(D_.size());
+  add_powers(weighted, D_, fourth);
+  total_ += total;
+  if (!all) return;
+
+  const Vector<double> slope = length.unaryExpr([&](double a) { return weight_derivative(weight_, a); });
+  Matrix<double> owned, sloped;
+  squares = Y.array().square();  // y_i^2
+  weigh(squares, own.data(), owned);
+  add_scatter(owned, squares, m0_);
+  weigh(squares, w.data(), weighted);
+  add_scatter(owned, weighted, m1_);
+  weigh(weighted, own.data(), sloped);
+  add_scatter(sloped, weighted, m2_);
+  weigh(squares, slope.data(), sloped);
+  add_scatter(owned, sloped, k_);
+  some_ += total;
+}
+
+void CrosstalkSums::merge(const CrosstalkSums& other) {
+  total_ += other.total_;
+  some_ += other.some_;
+  D_ += other.D_;
+  m0_ += other.m0_;
+  m1_ += other.m1_;
+  m2_ += other.m2_;
+  k_ += other.k_;
+}
+
+Matrix<double> CrosstalkSums::crosstalk(double samples) const {
+  const Index d = D_.size();
   Matrix<double> deviation = Matrix<double>::Zero(d, d);
-  for (Index i = 0; i < d; ++i) {
-    for (Index j = 0; j < d; ++j) {
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = 0; i < d; ++i) {
       if (i == j) continue;
-      const double centre = D(i) + 2 * k(i, j);
-      const double variance = m2(i, j) - 2 * centre * m1(i, j) + centre * centre * m0(i, j);
-      const double gap = std::max(std::abs(D(i) - D(j)), std::numeric_limits<double>::min());
-      deviation(i, j) = std::sqrt(std::max(variance, 0.0) / count) / gap;
+      const Index row = std::max(i, j);
+      const Index column = std::min(i, j);
+      const double D = D_(i) / total_;
+      const double centre = D + 2 * k_(row, column) / some_;
+      const double variance =
+          (m2_(row, column) - 2 * centre * m1_(row, column) + centre * centre * m0_(row, column)) / some_;
+      const double gap = std::max(std::abs(D - D_(j) / total_), std::numeric_limits<double>::min());
+      deviation(i, j) = std::sqrt(std::max(variance, 0.0) / samples) / gap;
     }
   }
   return deviation;
+}
+
+Matrix<double> fobi_crosstalk(const Frames<double>& Y, Weight weight, std::int64_t samples) {
+  CrosstalkSums sums(Y.rows(), weight);
+  for_each_centred_block<double>(
+      Y, Vector<double>::Zero(Y.rows()),
+      [&](const Matrix<double>& block, Index frames) { sums.add(block, frames, nullptr, true); });
+  return sums.crosstalk(static_cast<double>(samples > 0 ? samples : Y.cols()));
 }
 
 }  // namespace demix

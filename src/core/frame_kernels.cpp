@@ -160,6 +160,32 @@ DEMIX_CLONES void scale(const double* x, const double* w, Index channels, Index 
   }
 }
 
+template <int C>
+DEMIX_INLINE void product_columns(const double* x, Index frames, const Index* rows, Index count,
+                                  const double* column, double* s) {
+  Index r = 0;
+  for (; r + 3 <= count; r += 3) {
+    const double* three[] = {x + rows[r] * frames, x + rows[r + 1] * frames, x + rows[r + 2] * frames};
+    sum_tile<3, C>(three, column, frames, 1, s + r, count);
+  }
+  if (r + 2 == count) {
+    const double* two[] = {x + rows[r] * frames, x + rows[r + 1] * frames};
+    sum_tile<2, C>(two, column, frames, 1, s + r, count);
+  } else if (r < count) {
+    const double* one[] = {x + rows[r] * frames};
+    sum_tile<1, C>(one, column, frames, 1, s + r, count);
+  }
+}
+
+DEMIX_CLONES void products(const double* x, Index frames, const Index* rows, Index count, Index columns,
+                           double* s) {
+  Index c = 0;
+  for (; c + 4 <= columns; c += 4) {
+    product_columns<4>(x, frames, rows, count, x + c * frames, s + c * count);
+  }
+  for (; c < columns; ++c) product_columns<1>(x, frames, rows, count, x + c * frames, s + c * count);
+}
+
 DEMIX_CLONES void product(const double* x, const double* p, Index channels, Index frames, Index rows,
                           double* y) {
   Index r = 0;
@@ -201,6 +227,10 @@ void squared_lengths(const Matrix<double>& X, Vector<double>& length) {
 void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y) {
   Y.resize(X.rows(), X.cols());
   scale(X.data(), w, X.cols(), X.rows(), Y.data());
+}
+
+void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S) {
+  products(X.data(), X.rows(), rows.data(), static_cast<Index>(rows.size()), S.cols(), S.data());
 }
 
 void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "demix/types.hpp"
 
 /// What every pass over the data is made of, on blocks that lie channel after channel: one column per
@@ -26,6 +28,9 @@ void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>&
 void squared_lengths(const Matrix<double>& X, Vector<double>& length);
 /// Y_ti = w_t X_ti
 void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y);
+
+/// S_rc <- S_rc + sum_t X_t,rows[r] X_tc for the first columns of X, as many as S has
+void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S);
 
 /// Y = X P^T
 void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y);

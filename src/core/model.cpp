@@ -110,7 +110,7 @@ Order order_named(std::string_view name) {
   throw std::invalid_argument("order: expected kurtosis or power, got '" + std::string(name) + "'");
 }
 
-void put_in_order(Model& model, const Vector<double>& deviation, Order by) {
+std::vector<Index> put_in_order(Model& model, const Vector<double>& deviation, Order by) {
   const Index k = model.components();
   std::vector<Index> order(static_cast<std::size_t>(k));
   std::iota(order.begin(), order.end(), Index{0});
@@ -131,6 +131,7 @@ void put_in_order(Model& model, const Vector<double>& deviation, Order by) {
     model.mixing.col(i) = sign * before.mixing.col(from);
     model.kurtosis(i) = before.kurtosis(from);
   }
+  return order;
 }
 
 }  // namespace demix

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "demix/model.hpp"
@@ -31,6 +33,22 @@ inline void warn_of_close_kurtosis(Model& model, Index i, Index j) {
                                 ": kurtoses too close to tell apart with " + std::to_string(model.samples) +
                                 " frames; they may still be mixed with each other",
                             {i, j}});
+}
+
+/// Of a Gaussian source nothing is left to find but its subspace: any rotation of two of them is as good.
+inline void warn_of_gaussians(Model& model) {
+  const double noise = 4 * std::sqrt(24 / static_cast<double>(model.samples));
+  for (Index i = 0; i < model.components(); ++i) {
+    for (Index j = i + 1; j < model.components(); ++j) {
+      if (std::max(std::abs(model.kurtosis(i) - 3), std::abs(model.kurtosis(j) - 3)) > noise) continue;
+      model.warnings.push_back(
+          {Warning::Kind::close_kurtosis,
+           "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
+               ": both as good as Gaussian; nothing tells them apart, and they may still be "
+               "mixed with each other",
+           {i, j}});
+    }
+  }
 }
 
 }  // namespace demix

@@ -7,6 +7,7 @@ namespace demix {
 
 Outcome run_fobi(const Recording& X, const MethodOptions& o);
 Outcome run_fastica(const Recording& X, const MethodOptions& o);
+Outcome run_jade(const Recording& X, const MethodOptions& o);
 Outcome run_picard(const Recording& X, const MethodOptions& o);
 /// FOBI, and unless that is surely enough, FastICA, and unless that comes to rest soon, Picard.
 Outcome run_auto(const Recording& X, const MethodOptions& o);

@@ -36,6 +36,7 @@ constexpr std::array<Form, 8> fastica_forms{{{"logcosh", 0},
                                              {"cube-deflation", 0},
                                              {"skew-deflation", 0}}};
 constexpr std::array<Form, 2> picard_forms{{{"orthogonal", 0}, {"free", 0}}};
+constexpr std::array<Form, 2> jade_forms{{{"jade", 0}, {"k-jade", 0}}};
 constexpr std::array<Form, 2> sm_ica_forms{{{"natural", 0}, {"published", 2e-5}}};
 constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}}};
 
@@ -66,6 +67,10 @@ const auto table = std::to_array<Method>({
      "Ablin, Cardoso, Gramfort 2018", picard_forms, 0, false, weights, run_picard, nullptr},
     {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
      one_form, 0, false, Method::takes_weight | by_kurtosis | weights, run_fobi, nullptr},
+    {"jade", false, false, Input::any, sources, "any but Gaussian",
+     "two or more Gaussian sources; more than 64 components (k-jade 128)",
+     "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013", jade_forms, 0, false, weights, run_jade,
+     nullptr},
     {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
      offline_forms, 0.75, false, Method::takes_weight | Method::takes_lambda | by_kurtosis,
      run_sm_ica_offline, nullptr},

@@ -51,6 +51,22 @@ TEST(FrameKernels, AgreeWithEigen) {
   }
 }
 
+TEST(FrameKernels, ProductsOfSomeColumnsByTheFirst) {
+  Random random(4);
+  for (const Index frames : {8, 16, 256}) {
+    const Matrix<double> X = random.normal(frames, 23);
+    for (const std::vector<Index>& rows : std::vector<std::vector<Index>>{
+             {22}, {5, 0}, {7, 8, 9}, {1, 1, 3, 20}, {22, 0, 5, 6, 7}, {0, 2, 4, 6, 8, 10}}) {
+      for (const Index columns : {1, 3, 4, 10, 23}) {
+        Matrix<double> S = Matrix<double>::Ones(static_cast<Index>(rows.size()), columns);
+        const Matrix<double> expected = S + X(Eigen::all, rows).transpose() * X.leftCols(columns);
+        add_products(X, rows, S);
+        EXPECT_TRUE(S.isApprox(expected, 1e-12)) << frames << " " << rows.size() << " " << columns;
+      }
+    }
+  }
+}
+
 TEST(FrameKernels, TurnIsATransposition) {
   Random random(2);
   for (const Index channels : {1, 3, 4, 5, 8, 11, 32}) {

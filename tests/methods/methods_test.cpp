@@ -80,6 +80,23 @@ TEST(Methods, EveryOneByKurtosisSeparatesWhatItCan) {
   }
 }
 
+TEST(Methods, JadeSeparatesSourcesOfEqualKurtosisInBothForms) {
+  Random random(1);
+  const Mixture m = mix(make_sources({Source::laplace, Source::laplace, Source::uniform, Source::uniform},
+                                     50000, Timing::iid, random),
+                        random.normal(4, 4));
+  for (const char* form : {"", "jade", "k-jade"}) {
+    MethodOptions options;
+    options.form = form;
+    const Model model = method_named("jade").run(m.mixtures, options).model;
+    EXPECT_LT(mse(m.sources, model.apply(m.mixtures)), 1e-3) << form;
+    EXPECT_EQ(model.options.at("form"), form[0] != '\0' ? form : "jade");
+    EXPECT_EQ(model.options.contains("neighbours"), model.options.at("form") == "k-jade");
+    options.components = 2;
+    EXPECT_EQ(method_named("jade").run(m.mixtures, options).model.components(), 2) << form;
+  }
+}
+
 TEST(Methods, ThePublishedNetworkSeparatesWithPatience) {
   const Mixture m = make_scenario(1, 20000, 1);
   MethodOptions options;

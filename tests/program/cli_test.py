@@ -37,7 +37,7 @@ class Cli(Program):
         table = self.ok("methods").stdout
         listed = json.loads(self.ok("methods", "--json").stdout)
         names = {m["name"] for m in listed}
-        self.assertLessEqual({"fobi", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi", "nonlinear-oja",
+        self.assertLessEqual({"fobi", "jade", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi", "nonlinear-oja",
                               "infomax", "amari", "eghr", "bcm", "oja-subspace", "psp", "bio-nica", "orica"}, names)
         self.assertEqual({m["name"] for m in listed if m["local"]}, {"sm-ica", "hj", "eghr", "bcm", "psp", "bio-nica"})
         self.assertEqual({m["name"] for m in listed if m["needs_whitening"]}, {"nonlinear-oja", "eghr", "bcm"})

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""demix against an independent FOBI, written with NumPy and SciPy from the paper's three steps."""
+"""demix against an independent FOBI, FastICA and JADE, written with NumPy and SciPy from their papers."""
 import os
 import subprocess
 import tempfile
@@ -12,13 +12,18 @@ from scipy import linalg, stats
 DEMIX = os.environ["DEMIX"]
 
 
-def fobi(X):
-    """(samples, channels) -> components by descending kurtosis, up to sign."""
+def fobi_rotation(X):
+    """(samples, channels) -> white components in the order of FOBI's eigenvalues."""
     x = X - X.mean(0)
     h = x @ linalg.fractional_matrix_power(x.T @ x / len(x), -0.5).real
     z = np.linalg.norm(h, axis=1, keepdims=True) * h
     _, U = linalg.eigh(z.T @ z / len(z))
-    y = h @ U
+    return h @ U
+
+
+def fobi(X):
+    """(samples, channels) -> components by descending kurtosis, up to sign."""
+    y = fobi_rotation(X)
     return y[:, np.argsort(-stats.kurtosis(y, fisher=False))]
 
 
@@ -32,6 +37,39 @@ def fastica(y):
         if np.abs(1 - np.abs(np.sum(W * last, 1))).max() < 1e-13:
             break
     return y @ W.T
+
+
+def jade(y, k):
+    """(k-)JADE from white sources (samples, components) on: every cumulant matrix on its own, and each pair turned to the
+    leading eigenvector of what Cardoso and Souloumiac call G, until it rests."""
+    d = y.shape[1]
+    E = np.eye(d)
+    C = []
+    for i in range(d):
+        for j in range(d):
+            if abs(i - j) < k:
+                M = np.outer(E[i], E[j])
+                C.append((y * (y[:, i] * y[:, j])[:, None]).T @ y / len(y) - M - M.T - np.trace(M) * E)
+    V = np.eye(d)
+    turned = True
+    while turned:
+        turned = False
+        for p in range(d):
+            for q in range(p + 1, d):
+                g = np.array([[c[p, p] - c[q, q], c[p, q] + c[q, p]] for c in C])
+                a, b = np.linalg.eigh(g.T @ g)[1][:, -1]
+                if a < 0:
+                    a, b = -a, -b
+                angle = np.arctan2(b, a) / 2
+                if abs(angle) > 1e-10:
+                    turned = True
+                    R = np.eye(d)
+                    R[p, p] = R[q, q] = np.cos(angle)
+                    R[q, p] = np.sin(angle)
+                    R[p, q] = -R[q, p]
+                    C = [R.T @ c @ R for c in C]
+                    V = V @ R
+    return y @ V
 
 
 class Reference(unittest.TestCase):
@@ -51,6 +89,24 @@ class Reference(unittest.TestCase):
                 self.assertEqual(sorted(order), list(range(d)))
                 sign = np.sign(match[np.arange(d), order])
                 np.testing.assert_allclose(Y * sign, expected[:, order], atol=2e-2)
+
+    def test_jade(self):
+        rng = np.random.default_rng(4)
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            for d, T in ((2, 500), (5, 5000), (7, 3000)):
+                S = np.column_stack([rng.laplace(size=T) if k % 2 else rng.uniform(-1, 1, T) for k in range(d)])
+                np.save(folder / "x.npy", X := S @ rng.standard_normal((d, d)).T + 3)
+                for form, k in (("jade", d), ("k-jade", 2)):
+                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "jade", "--form", form],
+                                   check=True, capture_output=True)
+                    Y = np.load(folder / "out" / "sources.npy")
+                    expected = jade(fobi_rotation(X), k)
+                    match = Y.T @ expected / T  # a permutation with signs
+                    order = np.abs(match).argmax(1)
+                    self.assertEqual(sorted(order), list(range(d)))
+                    sign = np.sign(match[np.arange(d), order])
+                    np.testing.assert_allclose(Y * sign, expected[:, order], atol=1e-6, err_msg=f"d={d} {form}")
 
     def test_fobi(self):
         rng = np.random.default_rng(1)

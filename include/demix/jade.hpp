@@ -1,0 +1,37 @@
+#pragma once
+
+#include "demix/model.hpp"
+#include "demix/recording.hpp"
+#include "demix/whitening.hpp"
+
+/// JADE (Cardoso, Souloumiac 1993): the rotation that makes all fourth cumulants of white data as diagonal as
+/// they get. With y = U^T h the components that FOBI finds in white h = P (x - mean):
+///   C^ij_kl = cum(y_i, y_j, y_k, y_l) = E[y_i y_j y_k y_l] - d_ij d_kl - d_ik d_jl - d_il d_jk
+///   V = argmin sum_ij ||off(V^T C^ij V)||^2 over rotations,   sources V^T y
+/// k-JADE (Miettinen, Nordhausen, Oja, Taskinen 2013) does with the matrices of |i - j| < k: as FOBI orders
+/// the components by kurtosis, those are where equal ones are still mixed.
+/// Nothing to choose, nothing random. Of d components there are d^4/24 different moments and d^4/4 numbers to
+/// rotate: JADE is for up to about 64 of them, k-JADE for as many as are taken.
+namespace demix {
+
+struct JadeOptions {
+  Index neighbours = 0;   ///< k of k-JADE; 0 = all cumulant matrices, JADE
+  Index max_sweeps = 50;  ///< over all pairs; where there is something to find about ten do
+  /// Angle (rad) at which a pair is at rest. Chance alone turns pairs by about 1/sqrt(frames), so this is
+  /// more than the data can tell; but it makes the answer the same wherever it is computed, and the last
+  /// sweeps, which turn few pairs, cost little.
+  double tolerance = 1e-8;
+  WhiteningOptions whitening;
+  Order order = Order::kurtosis;
+  ProgressCallback progress;
+
+  void validate() const;
+};
+
+/// Never throws for not converging: the model then has a warning. Throws std::invalid_argument as fobi()
+/// does, and for more than 64 components (k-JADE: 128).
+Model jade(const Recording& X, const JadeOptions& options = {});
+Model jade(const Frames<float>& X, const JadeOptions& options = {});
+Model jade(const Frames<double>& X, const JadeOptions& options = {});
+
+}  // namespace demix
