@@ -44,8 +44,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "demix: {}\n", e.what());
     return misused;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "demix: {}\n", e.what());
-    return failed;
+    if (std::ferror(stdout) == 0) {
+      fmt::print(stderr, "demix: {}\n", e.what());
+      return failed;
+    }
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     fmt::print(stderr, "demix: cannot write to stdout: {}\n", std::strerror(errno));

@@ -130,10 +130,13 @@ Extent extent_of(const mat::File& mat, const Fields& fields, const Path& file) {
   return e;
 }
 
-void check_beside(const Path& data, const Extent& e) {
+void check_beside(const Path& data, const Extent& e, const Path& file) {
   std::error_code wrong;
   const std::uint64_t bytes = fs::file_size(data, wrong);
-  if (wrong) throw Error(data.string() + ": cannot read the numbers: " + wrong.message());
+  if (wrong) {
+    throw Error(file.string() + ": its data, in '" + printable(data.filename().string()) +
+                "', cannot be read: " + wrong.message());
+  }
   if (bytes == e.values() * 4) return;
   throw Error(data.string() + ": has " + std::to_string(bytes) + " bytes where the .set file says " +
               size_text({e.channels, e.points, e.trials}) +
@@ -169,7 +172,7 @@ Reader open_set(const Path& file, const ReadOptions& options) {
   const Extent extent = extent_of(mat, fields, file);
   if (data.kind == mat::Class::text) {
     const Path beside = data_file(file, mat.text(data));
-    check_beside(beside, extent);
+    check_beside(beside, extent, file);
     return open_numbers(beside, layout_of(mat, fields, extent, options.rate, file));
   }
   mat.require_numbers(data);
