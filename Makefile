@@ -3,6 +3,7 @@
 #              ASan and UBSan
 # make build   leaves the program at build/demix
 # make bars    what the library promises, measured; make bench: speed beside NumPy
+# make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
 # make soak    a billion frames, or ten minutes of them
 # make fuzz    every reader fed with damaged files, SECONDS (60) for each kind; docs/fuzzing.md
 # make lint, make asan, make tsan, make coverage: for those who change the code
@@ -10,7 +11,7 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
-.PHONY: demo test build install bench bars soak lint format coverage asan tsan fuzz clean
+.PHONY: demo test build install bench bench-peers bars soak lint format coverage asan tsan fuzz clean
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -54,6 +55,12 @@ bench: scripts/.installed
 	bench/compare-step build-bench/bench/step_time
 	bench/compare-orica build-bench/bench/step_time
 	bench/compare-files build-bench/demix build-bench/bench/step_time
+
+bench-peers: scripts/.installed
+	scripts/install-deps libbenchmark-dev python3-numpy python3-sklearn python3-mne libopenblas0-pthread gnuplot-nox
+	cmake --preset bench > /dev/null
+	cmake --build build-bench -j $(JOBS) --target batch_time
+	bench/compare-peers build-bench/bench/batch_time -o build-bench/peers
 
 soak: scripts/.installed
 	scripts/install-deps libbenchmark-dev

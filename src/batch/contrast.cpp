@@ -7,23 +7,50 @@
 namespace demix {
 namespace {
 
-NonlinearitySums nonlinear(Contrast contrast, double* y, Index n, const double* w) {
+template <typename T, typename... Weights>
+NonlinearitySums nonlinear(Contrast contrast, T* y, Index n, Weights... w) {
   switch (contrast) {
     case Contrast::logcosh:
-      return logcosh_kernel(y, n, w);
+      return logcosh_kernel(y, n, w...);
     case Contrast::exp:
-      return bell_kernel(y, n, w);
+      return bell_kernel(y, n, w...);
     case Contrast::cube:
-      return cube_kernel(y, n, w);
+      return cube_kernel(y, n, w...);
     case Contrast::skew:
       break;
   }
-  return square_kernel(y, n, w);
+  return square_kernel(y, n, w...);
 }
 
 // g'(0): what a row of zeros adds to the sum of slopes.
 double slope_at_zero(Contrast contrast) {
   return contrast == Contrast::logcosh || contrast == Contrast::exp ? 1 : 0;
+}
+
+// One chunk, computed in T.
+template <typename T>
+void add_chunk(const Frames<double>& chunk, const Vector<double>& mean, const double* weights,
+               const Matrix<T>& B, Contrast contrast, ContrastSums& sums) {
+  Scratch<T> room;
+  Matrix<T>& y = *room;
+  const auto add = [&](const Matrix<T>& block, Index frames, const double* w) {
+    multiply(block, B, y);
+    const double empty = w ? 0 : static_cast<double>(y.rows() - frames);
+    for (Index i = 0; i < y.cols(); ++i) {
+      NonlinearitySums s;
+      if constexpr (std::is_same_v<T, double>) {
+        s = nonlinear(contrast, y.col(i).data(), y.rows(), w);
+      } else {
+        s = nonlinear(contrast, y.col(i).data(), y.rows());
+      }
+      sums.slope(i) += s.slope - empty * slope_at_zero(contrast);
+      sums.value(i) += s.value;
+      sums.square(i) += s.square;
+    }
+    add_product(y, block, sums.product);
+    sums.frames += w ? Eigen::Map<const Vector<double>>(w, frames).sum() : static_cast<double>(frames);
+  };
+  for_each_centred_block<double, T>(chunk, mean, weights, add);
 }
 
 }  // namespace
@@ -37,24 +64,17 @@ void ContrastSums::merge(const ContrastSums& other) {
 }
 
 ContrastSums contrast_sums(const Recording& X, const Vector<double>& mean, const Matrix<double>& B,
-                           Contrast contrast) {
+                           Contrast contrast, bool in_float) {
   const Vector<double> zero = Vector<double>::Zero(B.rows());
+  const Matrix<float> Bf = B.cast<float>();
   ContrastSums all{Matrix<double>::Zero(B.rows(), B.cols()), zero, zero, zero, 0};
   parallel_sum(X, {}, 0, 0, all, [&](ContrastSums& sums, const Frames<double>& chunk, std::int64_t before) {
-    Matrix<double> y;
-    const auto add = [&](const Matrix<double>& block, Index frames, const double* w) {
-      multiply(block, B, y);
-      const double empty = w ? 0 : static_cast<double>(y.rows() - frames);
-      for (Index i = 0; i < y.cols(); ++i) {
-        const NonlinearitySums s = nonlinear(contrast, y.col(i).data(), y.rows(), w);
-        sums.slope(i) += s.slope - empty * slope_at_zero(contrast);
-        sums.value(i) += s.value;
-        sums.square(i) += s.square;
-      }
-      add_product(y, block, sums.product);
-      sums.frames += w ? Eigen::Map<const Vector<double>>(w, frames).sum() : static_cast<double>(frames);
-    };
-    for_each_centred_block<double>(chunk, mean, X.weights_from(before), add);
+    const double* weights = X.weights_from(before);
+    if (in_float && !weights) {
+      add_chunk<float>(chunk, mean, nullptr, Bf, contrast, sums);
+    } else {
+      add_chunk<double>(chunk, mean, weights, B, contrast, sums);
+    }
   });
   return all;
 }

@@ -17,8 +17,10 @@ struct ContrastSums {
   void merge(const ContrastSums& other);
 };
 
-/// One pass, on all cores.
+/// One pass, on all cores. In float it takes half the time, for 7 digits of each output, fewer if the
+/// channels are nearly dependent: no worse than data that are floats are anyway. (Frames with weights are
+/// done in double.)
 ContrastSums contrast_sums(const Recording& X, const Vector<double>& mean, const Matrix<double>& B,
-                           Contrast contrast);
+                           Contrast contrast, bool in_float = false);
 
 }  // namespace demix

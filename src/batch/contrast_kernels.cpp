@@ -9,25 +9,41 @@
 namespace demix {
 namespace {
 
-using Lane = Lanes<double>::Type;
-typedef std::int64_t Bits __attribute__((vector_size(32), may_alias));
+// A lane of T, and the integers that have its bits.
+template <typename T>
+using Lane = typename Lanes<T>::Type;
+template <typename T>
+constexpr Index width = 32 / sizeof(T);
+typedef std::int64_t Bits64 __attribute__((vector_size(32), may_alias));
+typedef std::int32_t Bits32 __attribute__((vector_size(32), may_alias));
+DEMIX_INLINE Bits64& bits(Lane<double>& v) { return reinterpret_cast<Bits64&>(v); }
+DEMIX_INLINE Bits32& bits(Lane<float>& v) { return reinterpret_cast<Bits32&>(v); }
 
-DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
-DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
-DEMIX_INLINE double total(Lane v) { return (v[0] + v[1]) + (v[2] + v[3]); }
+template <typename T>
+DEMIX_INLINE Lane<T> load(const T* p) {
+  return *reinterpret_cast<const Lane<T>*>(p);
+}
+template <typename T>
+DEMIX_INLINE void store(T* p, Lane<T> v) {
+  *reinterpret_cast<Lane<T>*>(p) = v;
+}
+template <typename V>
+DEMIX_INLINE double total(V v) {
+  double sum = 0;
+  for (Index q = 0; q < static_cast<Index>(sizeof(v) / sizeof(v[0])); ++q) sum += static_cast<double>(v[q]);
+  return sum;
+}
 
 // e^x for x <= 0, to 2e-15 of it; below -700 that of -700.
 //   x = n ln 2 + r,  e^x = 2^n e^r,  |r| <= ln(2) / 2
-DEMIX_INLINE Lane exp_of_negative(Lane x) {
-  constexpr double lowest = -700;
+DEMIX_INLINE Lane<double> exp_of_negative(Lane<double> x) {
   constexpr double shift = 0x1.8p52;  // adding it rounds to a whole number, which is in the low bits
-  constexpr double ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
-  x = x < lowest ? Lane{} + lowest : x;
-  const Lane shifted = x * 0x1.71547652b82fep0 + shift;
-  const Lane n = shifted - shift;
-  const Lane r = (x - n * ln2_high) - n * ln2_low;
+  x = x < -700.0 ? Lane<double>{} - 700.0 : x;
+  Lane<double> shifted = x * 0x1.71547652b82fep0 + shift;
+  const Lane<double> n = shifted - shift;
+  const Lane<double> r = (x - n * 0x1.62e42fefa38p-1) - n * 0x1.ef35793c7673p-45;
   // (e^r - 1 - r) / r^2 by its Chebyshev interpolant of degree 8
-  Lane p = Lane{} + 0x1.287e02a4f292ap-22;
+  Lane<double> p = Lane<double>{} + 0x1.287e02a4f292ap-22;
   p = p * r + 0x1.72c7500bfec37p-19;
   p = p * r + 0x1.a019cc6ac2accp-16;
   p = p * r + 0x1.a019ad8d202eep-13;
@@ -36,41 +52,62 @@ DEMIX_INLINE Lane exp_of_negative(Lane x) {
   p = p * r + 0x1.5555555554f1dp-5;
   p = p * r + 0x1.5555555553b79p-3;
   p = p * r + 0x1.0000000000003p-1;
-  p = p * r + 1;
-  p = p * r + 1;
-  const Bits power = (reinterpret_cast<const Bits&>(shifted) << 52) + reinterpret_cast<const Bits&>(p);
-  return reinterpret_cast<const Lane&>(power);
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  bits(p) += bits(shifted) << 52;
+  return p;
 }
 
-DEMIX_INLINE Lane magnitude(Lane x) {
-  const Bits b = reinterpret_cast<const Bits&>(x) & INT64_MAX;
-  return reinterpret_cast<const Lane&>(b);
+// The same to 2e-7; below -80 that of -80.
+DEMIX_INLINE Lane<float> exp_of_negative(Lane<float> x) {
+  constexpr float shift = 0x1.8p23F;
+  x = x < -80.0F ? Lane<float>{} - 80.0F : x;
+  Lane<float> shifted = x * 0x1.715476p0F + shift;
+  const Lane<float> n = shifted - shift;
+  const Lane<float> r = (x - n * 0x1.62e4p-1F) - n * 0x1.7f7d1cp-20F;
+  Lane<float> p = Lane<float>{} + 1.0F / 720;
+  p = p * r + 1.0F / 120;
+  p = p * r + 1.0F / 24;
+  p = p * r + 1.0F / 6;
+  p = p * r + 0.5F;
+  p = p * r + 1.0F;
+  p = p * r + 1.0F;
+  bits(p) += bits(shifted) << 23;
+  return p;
 }
-DEMIX_INLINE Lane with_sign_of(Lane x, Lane sign) {
-  const Bits b = reinterpret_cast<const Bits&>(x) | (reinterpret_cast<const Bits&>(sign) & INT64_MIN);
-  return reinterpret_cast<const Lane&>(b);
+
+template <typename V>
+DEMIX_INLINE V magnitude(V x) {
+  return x < 0 ? -x : x;
+}
+template <typename V>
+DEMIX_INLINE V with_sign_of(V x, V sign) {
+  return sign < 0 ? -x : x;
 }
 
 // With e = exp(-2 |y|):  tanh |y| = (1 - e) / (1 + e),  log cosh y = |y| + log(1 + e) - log 2. The logarithms
 // of some values are that of their product, if all count the same.
-template <bool weighted>
-DEMIX_INLINE NonlinearitySums logcosh_body(double* y, Index n, const double* w) {
+template <bool weighted, typename T>
+DEMIX_INLINE NonlinearitySums logcosh_body(T* y, Index n, const T* w) {
+  using V = Lane<T>;
   constexpr double log2 = 0x1.62e42fefa39efp-1;
-  constexpr Index some = 4 * 512;  // 2^512 is still a number
-  Lane squares = {};
-  Lane slopes = {};
-  Lane sizes = {};
+  constexpr Index some = width<T> * (sizeof(T) == 8 ? 512 : 96);  // a power of 2 that is still a number
+  V squares = {};
+  V slopes = {};
+  V sizes = {};
   double logs = 0;
   for (Index start = 0; start < n; start += some) {
-    Lane product = Lane{} + 1;
-    for (Index t = start; t < std::min(n, start + some); t += 4) {
-      const Lane v = load(y + t);
-      const Lane size = magnitude(v);
-      const Lane e = exp_of_negative(-2 * size);
-      const Lane g = with_sign_of((1 - e) / (1 + e), v);
-      const Lane u = weighted ? load(w + t) : Lane{} + 1;
+    V product = V{} + 1;
+    for (Index t = start; t < std::min(n, start + some); t += width<T>) {
+      const V v = load(y + t);
+      const V size = magnitude(v);
+      const V e = exp_of_negative(-2 * size);
+      const V g = with_sign_of((1 - e) / (1 + e), v);
+      const V u = weighted ? load(w + t) : V{} + 1;
       if (weighted) {
-        for (Index q = 0; q < 4; ++q) logs += u[q] * (std::log1p(e[q]) - log2);
+        for (Index q = 0; q < width<T>; ++q) {
+          logs += static_cast<double>(u[q]) * (std::log1p(static_cast<double>(e[q])) - log2);
+        }
       } else {
         product *= 1 + e;
       }
@@ -80,23 +117,24 @@ DEMIX_INLINE NonlinearitySums logcosh_body(double* y, Index n, const double* w) 
       store(y + t, u * g);
     }
     if (!weighted) {
-      for (Index q = 0; q < 4; ++q) logs += std::log(product[q]);
+      for (Index q = 0; q < width<T>; ++q) logs += std::log(static_cast<double>(product[q]));
     }
   }
   if (!weighted) logs -= static_cast<double>(n) * log2;
   return {total(slopes), total(sizes) + logs, total(squares)};
 }
 
-template <bool weighted>
-DEMIX_INLINE NonlinearitySums bell_body(double* y, Index n, const double* w) {
-  Lane squares = {};
-  Lane slopes = {};
-  Lane values = {};
-  for (Index t = 0; t < n; t += 4) {
-    const Lane u = weighted ? load(w + t) : Lane{} + 1;
-    const Lane v = load(y + t);
-    const Lane square = v * v;
-    const Lane bell = exp_of_negative(-0.5 * square);
+template <bool weighted, typename T>
+DEMIX_INLINE NonlinearitySums bell_body(T* y, Index n, const T* w) {
+  using V = Lane<T>;
+  V squares = {};
+  V slopes = {};
+  V values = {};
+  for (Index t = 0; t < n; t += width<T>) {
+    const V u = weighted ? load(w + t) : V{} + 1;
+    const V v = load(y + t);
+    const V square = v * v;
+    const V bell = exp_of_negative(-square / 2);
     store(y + t, u * v * bell);
     squares += u * square;
     slopes += u * (1 - square) * bell;
@@ -105,14 +143,15 @@ DEMIX_INLINE NonlinearitySums bell_body(double* y, Index n, const double* w) {
   return {total(slopes), total(values), total(squares)};
 }
 
-template <bool weighted>
-DEMIX_INLINE NonlinearitySums cube_body(double* y, Index n, const double* w) {
-  Lane squares = {};
-  Lane fourths = {};
-  for (Index t = 0; t < n; t += 4) {
-    const Lane u = weighted ? load(w + t) : Lane{} + 1;
-    const Lane v = load(y + t);
-    const Lane square = u * v * v;
+template <bool weighted, typename T>
+DEMIX_INLINE NonlinearitySums cube_body(T* y, Index n, const T* w) {
+  using V = Lane<T>;
+  V squares = {};
+  V fourths = {};
+  for (Index t = 0; t < n; t += width<T>) {
+    const V u = weighted ? load(w + t) : V{} + 1;
+    const V v = load(y + t);
+    const V square = u * v * v;
     store(y + t, v * square);
     squares += square;
     fourths += square * v * v;
@@ -120,15 +159,16 @@ DEMIX_INLINE NonlinearitySums cube_body(double* y, Index n, const double* w) {
   return {3 * total(squares), total(fourths) / 4, total(squares)};
 }
 
-template <bool weighted>
-DEMIX_INLINE NonlinearitySums square_body(double* y, Index n, const double* w) {
-  Lane firsts = {};
-  Lane squares = {};
-  Lane cubes = {};
-  for (Index t = 0; t < n; t += 4) {
-    const Lane u = weighted ? load(w + t) : Lane{} + 1;
-    const Lane v = load(y + t);
-    const Lane square = u * v * v;
+template <bool weighted, typename T>
+DEMIX_INLINE NonlinearitySums square_body(T* y, Index n, const T* w) {
+  using V = Lane<T>;
+  V firsts = {};
+  V squares = {};
+  V cubes = {};
+  for (Index t = 0; t < n; t += width<T>) {
+    const V u = weighted ? load(w + t) : V{} + 1;
+    const V v = load(y + t);
+    const V square = u * v * v;
     store(y + t, square);
     firsts += u * v;
     squares += square;
@@ -142,14 +182,26 @@ DEMIX_INLINE NonlinearitySums square_body(double* y, Index n, const double* w) {
 DEMIX_CLONES NonlinearitySums logcosh_kernel(double* y, Index n, const double* w) {
   return w ? logcosh_body<true>(y, n, w) : logcosh_body<false>(y, n, w);
 }
+DEMIX_CLONES NonlinearitySums logcosh_kernel(float* y, Index n) {
+  return logcosh_body<false, float>(y, n, nullptr);
+}
 DEMIX_CLONES NonlinearitySums bell_kernel(double* y, Index n, const double* w) {
   return w ? bell_body<true>(y, n, w) : bell_body<false>(y, n, w);
+}
+DEMIX_CLONES NonlinearitySums bell_kernel(float* y, Index n) {
+  return bell_body<false, float>(y, n, nullptr);
 }
 DEMIX_CLONES NonlinearitySums cube_kernel(double* y, Index n, const double* w) {
   return w ? cube_body<true>(y, n, w) : cube_body<false>(y, n, w);
 }
+DEMIX_CLONES NonlinearitySums cube_kernel(float* y, Index n) {
+  return cube_body<false, float>(y, n, nullptr);
+}
 DEMIX_CLONES NonlinearitySums square_kernel(double* y, Index n, const double* w) {
   return w ? square_body<true>(y, n, w) : square_body<false>(y, n, w);
+}
+DEMIX_CLONES NonlinearitySums square_kernel(float* y, Index n) {
+  return square_body<false, float>(y, n, nullptr);
 }
 
 }  // namespace demix

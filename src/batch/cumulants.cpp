@@ -45,7 +45,9 @@ class FourthSums {
     }
     constexpr Index piece =
         256;  // frames: few, or Z leaves the cache; many, or adding to the sums takes long
-    Matrix<double> Z(piece, count_pairs(d_));
+    Scratch room;
+    Matrix<double>& Z = *room;
+    Z.resize(piece, count_pairs(d_));
     for (Index start = 0; start < frames; start += piece) {
       const auto y = Y.middleRows(start, piece);
       for (Index l = 0; l < d_; ++l) {
@@ -116,7 +118,8 @@ Matrix<double> cumulant_matrices(const Recording& X, const Vector<double>& mean,
   FourthSums sums(P.rows(), neighbours);
   parallel_sum(X, progress, 1. / 3, 2. / 3, sums,
                [&](FourthSums& sum, const Frames<double>& chunk, std::int64_t before) {
-                 Matrix<double> y;
+                 Scratch room;
+                 Matrix<double>& y = *room;
                  for_each_centred_block<double>(
                      chunk, mean, X.weights_from(before),
                      [&](const Matrix<double>& block, Index frames, const double* w) {

@@ -45,13 +45,13 @@ class Search {
 
   // Steps over these data, until no row has more than this to turn. project(W): orthonormal again.
   template <typename Project>
-  void run(const Recording& X, double tolerance, Index most, const Project& project) {
+  void run(const Recording& X, bool in_float, double tolerance, Index most, const Project& project) {
     double smallest = 1;
     double before = 1;
     Index since = 0;
     objectives.clear();
     for (iterations = 0; iterations < most;) {
-      Matrix<double> next = project(step(X));
+      Matrix<double> next = project(step(X, in_float));
       ++iterations;
       const Vector<double> cosine = (next * W.transpose()).diagonal();
       const Vector<double> turned = 1 - cosine.array().abs();
@@ -72,8 +72,8 @@ class Search {
 
  private:
   // E[g(y) h^T] - diag(E[g'(y)]) W
-  Matrix<double> step(const Recording& X) {
-    const ContrastSums sums = contrast_sums(X, white_.mean, W * white_.whitener, options_.contrast);
+  Matrix<double> step(const Recording& X, bool in_float) {
+    const ContrastSums sums = contrast_sums(X, white_.mean, W * white_.whitener, options_.contrast, in_float);
     const double gaussian = gaussian_values[static_cast<std::size_t>(options_.contrast)];
     objectives.push_back((sums.value.array() / sums.frames - gaussian).square().sum());
     return (sums.product * white_.whitener.transpose() - sums.slope.asDiagonal() * W) / sums.frames;
@@ -86,10 +86,11 @@ class Search {
 // On all stages of the data, each from where the last one ended.
 template <typename Project>
 void search(Search& s, const LearningData& data, const FastIcaOptions& options, const Project& project) {
-  constexpr double roughly = 1e-4;
+  const double roughly = std::max(1e-4, options.tolerance);
   for (const Recording* part : data.stages()) {
     const bool last = part == &data.all();
-    s.run(*part, last ? options.tolerance : std::max(roughly, options.tolerance),
+    const double tolerance = last ? options.tolerance : roughly;
+    s.run(*part, data.in_float(std::sqrt(2 * tolerance)), tolerance,
           last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project);
   }
 }

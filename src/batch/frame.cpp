@@ -91,7 +91,7 @@ struct Last {
 
 // Every so manieth chunk is enough to estimate what varies little.
 Index chunks_between(std::int64_t frames) {
-  constexpr Index enough = 1 << 16;
+  constexpr Index enough = 1 << 14;
   return std::max<Index>(1, frames / enough);
 }
 
@@ -171,7 +171,8 @@ Matrix<double> crosstalk_of(const Recording& X, const Model& model, Weight weigh
   CrosstalkSums sums(model.components(), weight);
   const Index every = chunks_between(X.frames());
   parallel_sum(X, {}, 0, 0, sums, [&](CrosstalkSums& sum, const Frames<double>& chunk, std::int64_t before) {
-    Matrix<double> y;
+    Scratch room;
+    Matrix<double>& y = *room;
     for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
                                    [&](Matrix<double>& block, Index frames, const double* w) {
                                      multiply(block, model.unmixing, y);
@@ -206,7 +207,8 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   parallel_sum(X, how.progress, 2. / 3, 1, last,
                [&](Last& sum, const Frames<double>& chunk, std::int64_t before) {
                  const bool all = before / X.chunk_frames() % every == 0;
-                 Matrix<double> y;
+                 Scratch room;
+                 Matrix<double>& y = *room;
                  for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
                                                 [&](Matrix<double>& block, Index frames, const double* w) {
                                                   multiply(block, model.unmixing, y);

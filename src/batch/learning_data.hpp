@@ -9,20 +9,24 @@
 /// What methods that go over the data again and again learn from.
 namespace demix {
 
-/// A recording and parts of it, frames spread evenly over all of it: what a part can teach is learned there
-/// first, for a part of the work.
+/// A recording and, if it is long, a part of it, frames spread evenly over all of it: what the part can teach
+/// is learned there first, for a part of the work.
 class LearningData {
  public:
   LearningData(const Recording& X, const Whitening& white);
   LearningData(const LearningData&) = delete;
   LearningData& operator=(const LearningData&) = delete;
 
-  /// Smallest first; the last is all there is to learn from: the recording, or, of a large file that would
-  /// have to be decoded each time, as many of its frames as may be held in memory.
+  /// The part, if there is one, and all: all there is to learn from: the recording, or, of a large file that
+  /// would have to be decoded each time, as many of its frames as may be held in memory.
   const std::vector<const Recording*>& stages() const { return stages_; }
   const Recording& all() const { return *stages_.back(); }
 
-  Matrix<double> fobi_rotation() const;  ///< of the smallest
+  /// Whether sums in float are good for so small an angle (rad): if the data are floats themselves, or the
+  /// channels far enough from dependent.
+  bool in_float(double angle) const;
+
+  Matrix<double> fobi_rotation() const;  ///< of the first of them
 
  private:
   const Recording& keep(std::unique_ptr<Recording> recording);

@@ -43,12 +43,13 @@ struct Point {
 // The likelihood on some frames, whose h has the second moment R: I, if they are those it was whitened by.
 class Likelihood {
  public:
-  Likelihood(const Recording& X, const Whitening& white, bool orthogonal, Matrix<double> R)
-      : X_(X), white_(white), orthogonal_(orthogonal), R_(std::move(R)) {}
+  Likelihood(const Recording& X, const Whitening& white, bool orthogonal, Matrix<double> R,
+             bool in_float = false)
+      : X_(X), white_(white), orthogonal_(orthogonal), R_(std::move(R)), in_float_(in_float) {}
 
   Statistics look(const Matrix<double>& W) const {
     const Matrix<double> B = W * white_.whitener;
-    const ContrastSums sums = contrast_sums(X_, white_.mean, B, Contrast::logcosh);
+    const ContrastSums sums = contrast_sums(X_, white_.mean, B, Contrast::logcosh, in_float_);
     const double n = sums.frames;
     return {W, sums.product * B.transpose() / n, sums.slope / n, sums.value / n, sums.square / n};
   }
@@ -98,6 +99,7 @@ class Likelihood {
   const Whitening& white_;
   bool orthogonal_;
   Matrix<double> R_;
+  bool in_float_;
 };
 
 // L-BFGS: the last steps and how the gradient changed in them.
@@ -232,7 +234,9 @@ Model picard(const Recording& X, const PicardOptions& options) {
   for (const Recording* part : data.stages()) {
     if (part == &data.all()) break;
     constexpr double roughly = 1e-2;
-    W = descend({*part, white, true, I}, W, std::max(roughly, options.tolerance), 50, options.memory, {}).W;
+    W = descend({*part, white, true, I, data.in_float(roughly)}, W, std::max(roughly, options.tolerance), 50,
+                options.memory, {})
+            .W;
   }
   const Matrix<double> R = options.orthogonal || &data.all() == &X ? I : second_moment(data.all(), white);
   Found found = descend({data.all(), white, options.orthogonal, R}, W, options.tolerance,

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/frame_kernels.hpp"
+#include "core/scratch.hpp"
 #include "demix/types.hpp"
 
 /// How every pass over the data goes: block by block, small enough to stay in cache, in double.
@@ -18,9 +19,11 @@ inline constexpr Index block_rows = block_frames + 8;
 /// f(block, frames, weights) with each block of X less `origin`, channel after channel as the kernels want
 /// it: the first `frames` rows of it are the frames, what is below is 0. `weights`: of the frames of X, or
 /// null; then f gets none either, else as many as there are rows, and frames of weight 0 are 0.
-template <typename T, typename F>
+template <typename T, typename B = double, typename F>
 void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, const double* weights, F&& f) {
-  Matrix<double> block(block_rows, X.rows());
+  Scratch<B> scratch;
+  Matrix<B>& block = *scratch;
+  block.resize(block_rows, X.rows());
   block.bottomRows(block_rows - block_frames).setZero();
   Vector<double> w = Vector<double>::Zero(weights ? block_rows : 0);
   for (Index start = 0; start < X.cols(); start += block_frames) {

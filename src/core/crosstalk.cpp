@@ -18,32 +18,33 @@ CrosstalkSums::CrosstalkSums(Index components, Weight weight)
       k_(m0_) {}
 
 void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* weights, bool all) {
-  Vector<double> length, sum;
+  Vector<double> length;
   squared_lengths(Y, length);
-  Vector<double> own = Vector<double>::Ones(Y.rows());
-  if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.rows());
-  const double total = weights ? own.sum() : static_cast<double>(frames);
   Vector<double> w = length;
   if (weight_ != Weight::square) w = length.unaryExpr([&](double a) { return weight_value(weight_, a); });
-
-  Matrix<double> squares, weighted;
-  weigh(Y, Vector<double>(w.cwiseProduct(own).cwiseSqrt()).data(), weighted);
-  Vector<double> fourth = Vector<double>::Zero(D_.size());
-  add_powers(weighted, D_, fourth);
+  Vector<double> own;
+  if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.rows());
+  const double total = weights ? own.sum() : static_cast<double>(frames);
+  add_weighted_squares(Y, weights ? Vector<double>(w.cwiseProduct(own)) : w, D_);
   total_ += total;
   if (!all) return;
 
   const Vector<double> slope = length.unaryExpr([&](double a) { return weight_derivative(weight_, a); });
-  Matrix<double> owned, sloped;
+  Scratch<double> rooms[4];
+  Matrix<double>& squares = *rooms[0];
+  Matrix<double>& owned = *rooms[1];
+  Matrix<double>& weighted = *rooms[2];
+  Matrix<double>& sloped = *rooms[3];
   squares = Y.array().square();  // y_i^2
-  weigh(squares, own.data(), owned);
+  owned = squares;
+  if (weights) weigh(squares, weights, owned);
   add_scatter(owned, squares, m0_);
   weigh(squares, w.data(), weighted);
   add_scatter(owned, weighted, m1_);
-  weigh(weighted, own.data(), sloped);
-  add_scatter(sloped, weighted, m2_);
   weigh(squares, slope.data(), sloped);
   add_scatter(owned, sloped, k_);
+  weigh(owned, w.data(), owned);
+  add_scatter(owned, weighted, m2_);
   some_ += total;
 }
 

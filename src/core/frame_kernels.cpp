@@ -14,9 +14,11 @@ DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
 
 // y_r(t) = sum_c p_rc x_c(t) for R rows of P and two lanes of frames. Columns that begin with zeros, as those
 // of a triangular P, are passed over.
-template <int R>
-DEMIX_INLINE void product_tile(const double* x, const double* p, Index channels, Index frames, Index rows,
-                               double* y) {
+template <int R, typename T>
+DEMIX_INLINE void product_tile(const T* x, const T* p, Index channels, Index frames, Index rows, T* y) {
+  using V = typename Lanes<T>::Type;
+  constexpr Index lane = 32 / static_cast<Index>(sizeof(T));
+  const auto at = [](const T* from) { return *reinterpret_cast<const V*>(from); };
   const auto is_zero = [&](Index c) {
     for (int r = 0; r < R; ++r) {
       if (p[c * rows + r] != 0) return false;
@@ -25,12 +27,14 @@ DEMIX_INLINE void product_tile(const double* x, const double* p, Index channels,
   };
   Index first = 0;
   while (first < channels && is_zero(first)) ++first;
-  for (Index t = 0; t < frames; t += 2 * width) {
-    Lane low[R] = {};
-    Lane high[R] = {};
+  for (Index t = 0; t < frames; t += 2 * lane) {
+    // Frames are a multiple of 8: of floats the last lane may stand alone.
+    const Index second = t + lane < frames ? t + lane : t;
+    V low[R] = {};
+    V high[R] = {};
     for (Index c = first; c < channels; ++c) {
-      const Lane x0 = load(x + c * frames + t);
-      const Lane x1 = load(x + c * frames + t + width);
+      const V x0 = at(x + c * frames + t);
+      const V x1 = at(x + c * frames + second);
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
         low[r] += p[c * rows + r] * x0;
@@ -39,71 +43,95 @@ DEMIX_INLINE void product_tile(const double* x, const double* p, Index channels,
     }
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      store(y + r * frames + t, low[r]);
-      store(y + r * frames + t + width, high[r]);
+      *reinterpret_cast<V*>(y + r * frames + second) = high[r];
+      *reinterpret_cast<V*>(y + r * frames + t) = low[r];
     }
   }
 }
 
+// Four values, whatever they are.
+template <typename T>
+struct Four {
+  typedef T Type __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+};
+
 // Tiles of 4 x 4, turned in registers.
-DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
-                             const double* origin, double* to, Index rows) {
+template <typename T>
+DEMIX_INLINE void turn_body(const double* from, Index stride, Index frames, Index channels,
+                            const double* origin, T* to, Index rows) {
+  using V = typename Four<T>::Type;
+  const auto put = [](T* p, V v) { *reinterpret_cast<V*>(p) = v; };
   const Index whole = channels - channels % 4;
   Index t = 0;
   for (; t + 4 <= frames; t += 4) {
     for (Index i = 0; i < whole; i += 4) {
       const Lane o = load(origin + i);
       const double* x = from + t * stride + i;
-      const Lane a = load(x) - o;
-      const Lane b = load(x + stride) - o;
-      const Lane c = load(x + 2 * stride) - o;
-      const Lane d = load(x + 3 * stride) - o;
-      const Lane ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-      const Lane ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-      const Lane cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-      const Lane cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-      double* y = to + i * rows + t;
-      store(y, __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5));
-      store(y + rows, __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5));
-      store(y + 2 * rows, __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7));
-      store(y + 3 * rows, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
+      const V a = __builtin_convertvector(load(x) - o, V);
+      const V b = __builtin_convertvector(load(x + stride) - o, V);
+      const V c = __builtin_convertvector(load(x + 2 * stride) - o, V);
+      const V d = __builtin_convertvector(load(x + 3 * stride) - o, V);
+      const V ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+      const V ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+      const V cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+      const V cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+      T* y = to + i * rows + t;
+      put(y, __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5));
+      put(y + rows, __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5));
+      put(y + 2 * rows, __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7));
+      put(y + 3 * rows, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
     }
     for (Index i = whole; i < channels; ++i) {
-      for (Index k = t; k < t + 4; ++k) to[i * rows + k] = from[k * stride + i] - origin[i];
+      for (Index k = t; k < t + 4; ++k) to[i * rows + k] = static_cast<T>(from[k * stride + i] - origin[i]);
     }
   }
   for (; t < frames; ++t) {
-    for (Index i = 0; i < channels; ++i) to[i * rows + t] = from[t * stride + i] - origin[i];
+    for (Index i = 0; i < channels; ++i) to[i * rows + t] = static_cast<T>(from[t * stride + i] - origin[i]);
   }
+}
+
+DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
+                             const double* origin, double* to, Index rows) {
+  turn_body(from, stride, frames, channels, origin, to, rows);
+}
+DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
+                             const double* origin, float* to, Index rows) {
+  turn_body(from, stride, frames, channels, origin, to, rows);
+}
+
+DEMIX_CLONES void widen_all(const float* __restrict from, Index count, double* __restrict to) {
+  for (Index k = 0; k < count; ++k) to[k] = static_cast<double>(from[k]);
 }
 
 // Tiles of 3 x 4, from the diagonal on if `lower`: whole ones, also where they reach above it, which is not
 // looked at.
-template <bool lower>
-DEMIX_INLINE void sums_body(const double* y, Index rows, const double* x, Index columns, Index frames,
-                            double* s) {
+template <bool lower, typename T>
+DEMIX_INLINE void sums_body(const T* y, Index rows, const T* x, Index columns, Index frames, double* s) {
   const auto row = [&](Index i) { return y + i * frames; };
   Index j = 0;
   for (; j + 4 <= columns; j += 4) {
     Index i = lower ? j : 0;
     for (; i + 3 <= rows; i += 3) {
-      const double* three[] = {row(i), row(i + 1), row(i + 2)};
+      const T* three[] = {row(i), row(i + 1), row(i + 2)};
       sum_tile<3, 4>(three, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
     for (; i < rows; ++i) {
-      const double* one[] = {row(i)};
+      const T* one[] = {row(i)};
       sum_tile<1, 4>(one, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
   }
   for (; j < columns; ++j) {
     for (Index i = lower ? j : 0; i < rows; ++i) {
-      const double* one[] = {row(i)};
+      const T* one[] = {row(i)};
       sum_tile<1, 1>(one, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
   }
 }
 
 DEMIX_CLONES void sums(const double* y, Index rows, const double* x, Index columns, Index frames, double* s) {
+  sums_body<false>(y, rows, x, columns, frames, s);
+}
+DEMIX_CLONES void sums(const float* y, Index rows, const float* x, Index columns, Index frames, double* s) {
   sums_body<false>(y, rows, x, columns, frames, s);
 }
 DEMIX_CLONES void lower_sums(const double* y, const double* x, Index channels, Index frames, double* s) {
@@ -138,6 +166,18 @@ DEMIX_CLONES void powers(const double* x, Index channels, Index frames, double* 
       second[i] += squares[q];
       fourth[i] += fourths[q];
     }
+  }
+}
+
+DEMIX_CLONES void weighted_squares(const double* x, const double* w, Index channels, Index frames,
+                                   double* sum) {
+  for (Index i = 0; i < channels; ++i) {
+    Lane squares = {};
+    for (Index t = 0; t < frames; t += width) {
+      const Lane v = load(x + i * frames + t);
+      squares += load(w + t) * v * v;
+    }
+    sum[i] += (squares[0] + squares[1]) + (squares[2] + squares[3]);
   }
 }
 
@@ -186,19 +226,32 @@ DEMIX_CLONES void products(const double* x, Index frames, const Index* rows, Ind
   for (; c < columns; ++c) product_columns<1>(x, frames, rows, count, x + c * frames, s + c * count);
 }
 
-DEMIX_CLONES void product(const double* x, const double* p, Index channels, Index frames, Index rows,
-                          double* y) {
+template <typename T>
+DEMIX_INLINE void product_body(const T* x, const T* p, Index channels, Index frames, Index rows, T* y) {
   Index r = 0;
   for (; r + 4 <= rows; r += 4) product_tile<4>(x, p + r, channels, frames, rows, y + r * frames);
   for (; r < rows; ++r) product_tile<1>(x, p + r, channels, frames, rows, y + r * frames);
 }
 
+DEMIX_CLONES void product(const double* x, const double* p, Index channels, Index frames, Index rows,
+                          double* y) {
+  product_body(x, p, channels, frames, rows, y);
+}
+DEMIX_CLONES void product(const float* x, const float* p, Index channels, Index frames, Index rows,
+                          float* y) {
+  product_body(x, p, channels, frames, rows, y);
+}
+
 }  // namespace
 
-void turn(const double* from, Index stride, Index frames, const Vector<double>& origin, double* to,
-          Index rows) {
+template <typename T>
+void turn(const double* from, Index stride, Index frames, const Vector<double>& origin, T* to, Index rows) {
   turn_tiles(from, stride, frames, origin.size(), origin.data(), to, rows);
 }
+template void turn(const double*, Index, Index, const Vector<double>&, double*, Index);
+template void turn(const double*, Index, Index, const Vector<double>&, float*, Index);
+
+void widen(const float* from, Index count, double* to) { widen_all(from, count, to); }
 
 void add_scatter(const Matrix<double>& X, Matrix<double>& S) { add_scatter(X, X, S); }
 
@@ -206,9 +259,12 @@ void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double
   lower_sums(Y.data(), X.data(), X.cols(), X.rows(), S.data());
 }
 
-void add_product(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S) {
+template <typename T>
+void add_product(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S) {
   sums(Y.data(), Y.cols(), X.data(), X.cols(), X.rows(), S.data());
 }
+template void add_product(const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
+template void add_product(const Matrix<float>&, const Matrix<float>&, Matrix<double>&);
 
 void sum_frames(const Matrix<double>& X, Vector<double>& sum) {
   sum.resize(X.cols());
@@ -217,6 +273,10 @@ void sum_frames(const Matrix<double>& X, Vector<double>& sum) {
 
 void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>& fourth) {
   powers(X.data(), X.cols(), X.rows(), second.data(), fourth.data());
+}
+
+void add_weighted_squares(const Matrix<double>& X, const Vector<double>& w, Vector<double>& sum) {
+  weighted_squares(X.data(), w.data(), X.cols(), X.rows(), sum.data());
 }
 
 void squared_lengths(const Matrix<double>& X, Vector<double>& length) {
@@ -233,9 +293,12 @@ void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matri
   products(X.data(), X.rows(), rows.data(), static_cast<Index>(rows.size()), S.cols(), S.data());
 }
 
-void multiply(const Matrix<double>& X, const Matrix<double>& P, Matrix<double>& Y) {
+template <typename T>
+void multiply(const Matrix<T>& X, const Matrix<T>& P, Matrix<T>& Y) {
   Y.resize(X.rows(), P.rows());
   product(X.data(), P.data(), X.cols(), X.rows(), P.rows(), Y.data());
 }
+template void multiply(const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
+template void multiply(const Matrix<float>&, const Matrix<float>&, Matrix<float>&);
 
 }  // namespace demix

@@ -22,7 +22,8 @@ template <typename T>
 Matrix<T> affine(const Matrix<double>& A, const Frames<T>& X, const Vector<double>& from,
                  const Vector<double>& to) {
   Matrix<double> Y(A.rows(), X.cols());
-  Matrix<double> y;
+  Scratch room;
+  Matrix<double>& y = *room;
   Index start = 0;
   for_each_centred_block<T>(X, from, [&](Matrix<double>& block, Index frames) {
     multiply(block, A, y);

@@ -119,8 +119,9 @@ void WeightedMoments::add_frames(const Frames<T>& X, const double* weights) {
     throw std::invalid_argument("X: expected " + std::to_string(mean_.size()) + " channels, got " +
                                 std::to_string(X.rows()));
   }
-  Matrix<double> r;   // R (x - mean); h = Q r is as long
-  Matrix<double> wr;  // w(||h||^2) r
+  Scratch r_room, wr_room;
+  Matrix<double>& r = *r_room;    // R (x - mean); h = Q r is as long
+  Matrix<double>& wr = *wr_room;  // w(||h||^2) r
   Vector<double> w;
   for_each_centred_block<T>(X, mean_, weights, [&](Matrix<double>& block, Index frames, const double* own) {
     multiply(block, factors_.R, r);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
 
 namespace demix {
@@ -29,7 +30,7 @@ class MatrixReading final : public Recording::Reading {
 }  // namespace
 
 Index Recording::chunk_frames() const {
-  return std::clamp<Index>((Index{1} << 15) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
+  return std::clamp<Index>((Index{1} << 14) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
 }
 
 Frames<double> Recording::frames_at(Index, Index, Matrix<double>&) const {
@@ -52,7 +53,12 @@ Frames<double> MatrixRecording<T>::frames_at(Index first, Index count, Matrix<do
   if constexpr (std::is_same_v<T, double>) {
     return X_.middleCols(first, count);
   } else {
-    room = X_.middleCols(first, count).template cast<double>();
+    room.resize(X_.rows(), count);
+    if (X_.outerStride() == X_.rows()) {
+      widen(X_.col(first).data(), room.size(), room.data());
+    } else {
+      for (Index t = 0; t < count; ++t) widen(X_.col(first + t).data(), X_.rows(), room.col(t).data());
+    }
     return room;
   }
 }

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "core/frame_kernels.hpp"
 #include "demix/frame_io.hpp"
 #include "io/failure.hpp"
 
@@ -27,6 +29,13 @@ void decode(const char* __restrict from, Index count, double* __restrict to) {
     std::memcpy(&value, raw, sizeof(T));
     to[i] = static_cast<double>(value);
   }
+}
+
+// What most large files are of.
+void decode_floats(const char* from, Index count, double* to) {
+  if (reinterpret_cast<std::uintptr_t>(from) % alignof(float) != 0)
+    return decode<float, false>(from, count, to);
+  widen(reinterpret_cast<const float*>(from), count, to);
 }
 
 template <typename T>
@@ -136,6 +145,9 @@ class NumbersReader final : public SignalReader {
 }  // namespace
 
 NumberType number_type(char kind, std::size_t bytes, bool swapped) {
+  if (kind == 'f' && bytes == 4 && !swapped && std::endian::native == std::endian::little) {
+    return {4, decode_floats, type_of<float>(false).resolution};
+  }
   if (kind == 'f' && bytes == 4) return type_of<float>(swapped);
   if (kind == 'f' && bytes == 8) return type_of<double>(swapped);
   if (kind == 'i' && bytes == 1) return type_of<std::int8_t>(swapped);

@@ -71,14 +71,32 @@ TEST(Contrast, SumsAreThoseOfTheFormulas) {
   }
 }
 
+TEST(Contrast, InFloatTheSumsAreGoodToSixDigits) {
+  Random random(2);
+  const Matrix<double> X = 2 * random.normal(5, 777);
+  const Frames<double> frames(X);
+  const MatrixRecording<double> recording(frames);
+  const Matrix<double> B = random.normal(3, 5);
+  for (const Contrast contrast : contrasts) {
+    const ContrastSums exact = contrast_sums(recording, Vector<double>::Zero(5), B, contrast);
+    const ContrastSums sums = contrast_sums(recording, Vector<double>::Zero(5), B, contrast, true);
+    EXPECT_TRUE(sums.product.isApprox(exact.product, 2e-6)) << contrast_name(contrast);
+    EXPECT_TRUE(sums.slope.isApprox(exact.slope, 2e-5)) << contrast_name(contrast);
+    EXPECT_TRUE(sums.value.isApprox(exact.value, 2e-6)) << contrast_name(contrast);
+    EXPECT_TRUE(sums.square.isApprox(exact.square, 2e-6)) << contrast_name(contrast);
+  }
+}
+
 TEST(Contrast, HugeOutputsStayNumbers) {
   const Matrix<double> X = Vector<double>{{-1e8, -800, -1e-300, 0, 1e-3, 30, 1e8}}.transpose();
   const Frames<double> frames(X);
   const MatrixRecording<double> recording(frames);
   for (const Contrast contrast : contrasts) {
-    const ContrastSums sums =
-        contrast_sums(recording, Vector<double>::Zero(1), Matrix<double>::Ones(1, 1), contrast);
-    EXPECT_TRUE(sums.product.allFinite() && sums.slope.allFinite() && sums.value.allFinite());
+    for (const bool in_float : {false, true}) {
+      const ContrastSums sums =
+          contrast_sums(recording, Vector<double>::Zero(1), Matrix<double>::Ones(1, 1), contrast, in_float);
+      EXPECT_TRUE(sums.product.allFinite() && sums.slope.allFinite() && sums.value.allFinite());
+    }
   }
 }
 
