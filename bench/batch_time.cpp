@@ -1,7 +1,10 @@
 // batch_time METHOD FILE THREADS REPEATS [float]: what a batch method takes for a matrix in memory, as JSON:
 // seconds of every run, bytes of memory on top of the matrix, iterations, and the unmixing. FILE: anything
 // demix reads. FILE may be noise:CHANNELS:FRAMES, of half Laplace and half uniform sources, mixed.
+#include <sys/mman.h>
+
 #include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -35,13 +38,24 @@ double peak_bytes() {
 }
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
+// Without values yet, in large pages if there are any: NumPy asks for them, too.
+template <typename T>
+Matrix<T> room(Index channels, Index frames) {
+  Matrix<T> X(channels, frames);
+  constexpr std::uintptr_t page = 4096;
+  const auto start = (reinterpret_cast<std::uintptr_t>(X.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<std::uintptr_t>(X.data() + X.size()) / page * page;
+  if (end > start) madvise(reinterpret_cast<void*>(start), end - start, MADV_HUGEPAGE);
+  return X;
+}
+
 Matrix<double> noise(const std::string& text) {
   const auto colon = text.find(':', 6);
   const Index channels = std::stol(text.substr(6, colon - 6));
   const Index frames = std::stol(text.substr(colon + 1));
   Random random(1);
   const Matrix<double> A = random.normal(channels, channels);
-  Matrix<double> X(channels, frames);
+  Matrix<double> X = room<double>(channels, frames);
   Vector<double> s(channels);
   for (Index t = 0; t < frames; ++t) {
     for (Index i = 0; i < channels; ++i) s(i) = i % 2 == 0 ? random.laplace() : random.uniform(-1.732, 1.732);
@@ -99,10 +113,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string file = argv[2];
-  const Matrix<double> X = file.rfind("noise:", 0) == 0 ? noise(file) : io::read_signals(file).data;
+  const Matrix<double> read = file.rfind("noise:", 0) == 0 ? noise(file) : io::read_signals(file).data;
+  Matrix<double> X = room<double>(read.rows(), read.cols());
+  X = read;
+  Matrix<float> F = room<float>(read.rows(), read.cols());
+  F = read.cast<float>();
   limit_threads(std::stol(argv[3]));
   const int repeats = std::stoi(argv[4]);
-  std::cout << (argc > 5 ? measure<float>(argv[1], X.cast<float>(), repeats)
-                         : measure<double>(argv[1], X, repeats))
+  std::cout << (argc > 5 ? measure<float>(argv[1], F, repeats) : measure<double>(argv[1], X, repeats))
             << "\n";
 }
