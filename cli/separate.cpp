@@ -51,7 +51,7 @@ Json summary(const Options& o, const Separation& s,
   if (s.model.stability.size() > 0) {
     json["stability"] = std::vector<double>(s.model.stability.begin(), s.model.stability.end());
   }
-  if (s.model.convergence.iterations > 0) {
+  if (s.model.convergence.has_steps()) {
     json["converged"] = s.model.convergence.converged;
     json["iterations"] = s.model.convergence.iterations;
   }

@@ -24,6 +24,8 @@ struct Convergence {
   bool converged = true;
   Index iterations = 0;           ///< over all that it learned from; 0: the method has none
   std::vector<double> objective;  ///< before each of them (FastICA by deflation: of each component, at last)
+
+  bool has_steps() const { return iterations > 0 || !objective.empty(); }  ///< else it is closed form
 };
 
 struct Model {

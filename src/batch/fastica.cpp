@@ -45,7 +45,8 @@ class Search {
 
   // Steps over these data, until no row has more than this to turn. project(W): orthonormal again.
   template <typename Project>
-  void run(const Recording& X, bool in_float, double tolerance, Index most, const Project& project) {
+  void run(const Recording& X, bool in_float, double tolerance, Index most, const Project& project,
+           const ProgressCallback& progress) {
     double smallest = 1;
     double before = 1;
     Index since = 0;
@@ -53,6 +54,11 @@ class Search {
     for (iterations = 0; iterations < most;) {
       Matrix<double> next = project(step(X, in_float));
       ++iterations;
+      if (progress) progress(1. / 3 + static_cast<double>(iterations) / static_cast<double>(3 * most));
+      if (!next.allFinite()) {  // there is nothing to tell directions apart by
+        left = Vector<double>::Ones(W.rows());
+        break;
+      }
       const Vector<double> cosine = (next * W.transpose()).diagonal();
       const Vector<double> turned = 1 - cosine.array().abs();
       const double largest = turned.maxCoeff();
@@ -91,7 +97,8 @@ void search(Search& s, const LearningData& data, const FastIcaOptions& options, 
     const bool last = part == &data.all();
     const double tolerance = last ? options.tolerance : roughly;
     s.run(*part, data.in_float(std::sqrt(2 * tolerance)), tolerance,
-          last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project);
+          last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project,
+          last && !options.deflation ? options.progress : ProgressCallback());
   }
 }
 

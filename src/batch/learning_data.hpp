@@ -17,7 +17,7 @@ class LearningData {
   LearningData(const LearningData&) = delete;
   LearningData& operator=(const LearningData&) = delete;
 
-  /// The part, if there is one, and all: all there is to learn from: the recording, or, of a large file that
+  /// The part, if there is one, and then all there is to learn from: the recording, or, of a large file that
   /// would have to be decoded each time, as many of its frames as may be held in memory.
   const std::vector<const Recording*>& stages() const { return stages_; }
   const Recording& all() const { return *stages_.back(); }

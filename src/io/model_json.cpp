@@ -92,7 +92,7 @@ std::string to_json(const Model& model) {
   json["names"] = model.names;
   json["kurtosis"] = list_of(model.kurtosis);
   if (model.stability.size() > 0) json["stability"] = list_of(model.stability);
-  if (model.convergence.iterations > 0) {
+  if (model.convergence.has_steps()) {
     json["convergence"] = {{"converged", model.convergence.converged},
                            {"iterations", model.convergence.iterations},
                            {"objective", model.convergence.objective}};

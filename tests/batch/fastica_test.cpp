@@ -149,6 +149,21 @@ TEST(FastIca, NotConvergingIsAWarningNotAnException) {
   EXPECT_EQ(model.warnings.back().kind, Warning::Kind::not_converged);
 }
 
+// Few values, all alike, or none that differ in shape: it must end, with numbers.
+TEST(FastIca, DegenerateDataEndsWithNumbers) {
+  Matrix<double> two(2, 4);
+  two << 1, -1, 1, -1, 1, 1, -1, -1;
+  Random random(13);
+  for (const Matrix<double>& X :
+       {two, Matrix<double>(random.normal(3, 5)), Matrix<double>(random.normal(4, 5000))}) {
+    for (const bool deflation : {false, true}) {
+      FastIcaOptions options;
+      options.deflation = deflation;
+      EXPECT_TRUE(fastica(X, options).unmixing.allFinite());
+    }
+  }
+}
+
 TEST(FastIca, MisuseIsNamed) {
   EXPECT_THROW(contrast_named("tanh"), std::invalid_argument);
   FastIcaOptions options;

@@ -183,6 +183,41 @@ class Separate(Program):
         self.refused("whole number of components", "separate", self.dir / "x.npy", "--components", "2.5", code=2)
 
     @unittest.skipIf("DEMIX_SANITIZED" in os.environ, "sanitizers map all the memory there is")
+    def test_bad_segments_and_weights(self):
+        rng = np.random.default_rng(8)
+        x = rng.laplace(size=(20000, 3)) @ rng.normal(size=(3, 3))
+        np.save(self.dir / "clean.npy", np.delete(x, np.s_[5000:7000], axis=0))
+        spoilt = x.copy()
+        spoilt[5000:7000] = np.nan
+        np.save(self.dir / "spoilt.npy", spoilt)
+        np.savetxt(self.dir / "w.csv", np.r_[np.ones(5000), np.zeros(2000), np.ones(13000)])
+        fitted = []
+        for options in ((), ("--bad", "5000-6000,5500-7000"), ("--weights", self.dir / "w.csv")):
+            file = "spoilt.npy" if options else "clean.npy"
+            self.ok("fit", self.dir / file, *options, "-m", "fastica", "-o", self.dir / "m.json")
+            model = json.loads((self.dir / "m.json").read_text())
+            self.assertEqual(model["samples"], 18000)
+            self.assertTrue(model["convergence"]["converged"])
+            fitted.append(np.array(model["unmixing"]))
+        np.testing.assert_allclose(fitted[1], fitted[0], atol=1e-9)
+        np.testing.assert_allclose(fitted[2], fitted[0], rtol=1e-2, atol=1e-2)  # the same frames, other chunks
+        for wrong in ("7-5", "x", "5"):
+            self.assertEqual(run("fit", self.dir / "spoilt.npy", "--bad", wrong, "-o", self.dir / "m.json").returncode, 2)
+        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.npy", "--weights", self.dir / "w.csv", "-o", self.dir / "x.json")
+        self.refused("no annotation", "fit", self.dir / "clean.npy", "--bad", "annotations", "-o", self.dir / "x.json")
+        self.assertFalse((self.dir / "x.json").exists())
+
+    def test_order_stability_and_threads(self):
+        rng = np.random.default_rng(9)
+        np.save(self.dir / "x.npy", rng.laplace(size=(20000, 3)) @ rng.normal(size=(3, 3)))
+        one = self.summary(self.dir / "x.npy", "-o", self.dir / "out", "-m", "picard", "--order", "power", "--stability", "4",
+                           "--threads", "1", "--no-report")
+        two = self.summary(self.dir / "x.npy", "-o", self.dir / "out", "-m", "picard", "--order", "power", "--stability", "4",
+                           "--no-report")
+        self.assertEqual(one, two)
+        self.assertGreater(min(one["stability"]), 0.9)
+        self.assertTrue(one["converged"])
+
     def test_larger_than_memory(self):
         """Reading in blocks: 96 MB of 32-bit numbers with less memory than they take as doubles."""
         rng = np.random.default_rng(5)
