@@ -43,16 +43,21 @@ class Search {
   Vector<double> left;             // 1 - |cos| of what each row has still to turn
   std::vector<double> objectives;  // of all steps over the last data
 
+  // Large steps may be computed in float, where small ones may not.
+  struct InFloat {
+    bool large, small;
+  };
   // Steps over these data, until no row has more than this to turn. project(W): orthonormal again.
   template <typename Project>
-  void run(const Recording& X, bool in_float, double tolerance, Index most, const Project& project,
+  void run(const Recording& X, InFloat in_float, double tolerance, Index most, const Project& project,
            const ProgressCallback& progress) {
     double smallest = 1;
     double before = 1;
     Index since = 0;
     objectives.clear();
     for (iterations = 0; iterations < most;) {
-      Matrix<double> next = project(step(X, in_float));
+      const bool rough = before > 0.1 ? in_float.large : in_float.small;
+      Matrix<double> next = project(step(X, rough));
       ++iterations;
       if (progress) progress(1. / 3 + static_cast<double>(iterations) / static_cast<double>(3 * most));
       if (!next.allFinite()) {  // there is nothing to tell directions apart by
@@ -72,7 +77,7 @@ class Search {
       // this.
       left = turned * (iterations > 1 ? std::min(1.0, largest / before) : 1.0);
       before = largest;
-      if (left.maxCoeff() <= tolerance) break;
+      if (left.maxCoeff() <= tolerance && rough == in_float.small) break;
     }
   }
 
@@ -96,7 +101,8 @@ void search(Search& s, const LearningData& data, const FastIcaOptions& options, 
   for (const Recording* part : data.stages()) {
     const bool last = part == &data.all();
     const double tolerance = last ? options.tolerance : roughly;
-    s.run(*part, data.in_float(std::sqrt(2 * tolerance)), tolerance,
+    const bool rough = data.in_float(std::sqrt(2 * roughly));
+    s.run(*part, {rough, last ? data.are_floats() : rough}, tolerance,
           last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project,
           last && !options.deflation ? options.progress : ProgressCallback());
   }

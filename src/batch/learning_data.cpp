@@ -57,9 +57,12 @@ LearningData::LearningData(const Recording& X, const Whitening& white) : white_(
   stages_.push_back(&all);
 }
 
+constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
+
+bool LearningData::are_floats() const { return all().resolution() >= rounding; }
+
 bool LearningData::in_float(double angle) const {
-  constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
-  return all().resolution() >= rounding || 10 * rounding * white_.condition < angle;
+  return are_floats() || 10 * rounding * white_.condition < angle;
 }
 
 Matrix<double> LearningData::fobi_rotation() const {

@@ -22,8 +22,9 @@ class LearningData {
   const std::vector<const Recording*>& stages() const { return stages_; }
   const Recording& all() const { return *stages_.back(); }
 
-  /// Whether sums in float are good for so small an angle (rad): if the data are floats themselves, or the
-  /// channels far enough from dependent.
+  bool are_floats() const;  ///< so that sums in float lose nothing that they have
+  /// Whether sums in float are good for so small an angle (rad): if they are floats, or the channels far
+  /// enough from dependent.
   bool in_float(double angle) const;
 
   Matrix<double> fobi_rotation() const;  ///< of the first of them
