@@ -208,7 +208,8 @@ std::string File::text(const Array& a) const {
   std::vector<double> units(std::min(longest, n.bytes.size() / n.type.bytes));
   n.type.decode(n.bytes.data(), static_cast<Index>(units.size()), units.data());
   std::u16string wide;
-  for (const double unit : units) wide += static_cast<char16_t>(std::clamp(unit, 0.0, 65535.0));
+  for (const double unit : units)
+    wide += static_cast<char16_t>(unit > 0 ? std::min(unit, 65535.0) : 0);  // NaN: 0
   return to_utf8(wide);
 }
 

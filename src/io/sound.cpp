@@ -35,6 +35,11 @@ class SoundReader final : public SignalReader {
     file_.reset();
     file_.reset(sf_open(path_.c_str(), SFM_READ, &info));
     if (!file_) throw Error(path_.string() + ": cannot be read as sound: " + sf_strerror(nullptr));
+    // libsndfile 1.2 decodes no more than two channels of it, and leaves the rest to chance.
+    if ((info.format & SF_FORMAT_SUBMASK) == SF_FORMAT_IMA_ADPCM && info.channels > 2) {
+      throw Error(path_.string() + ": IMA ADPCM of " + std::to_string(info.channels) +
+                  " channels is not supported; it has one or two");
+    }
     facts_.channels = info.channels;
     facts_.rate = info.samplerate;
     promised_ = info.frames;
