@@ -170,6 +170,9 @@ Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, c
   } else {
     options.components = static_cast<Index>(choice.components);
   }
+  if (options.live && !choice.bad.empty()) {
+    throw UsageError("--bad", "cannot be with --live, which is of the frames that were learned from");
+  }
   limit_threads(choice.threads);
   Outcome outcome;
   try {
@@ -182,7 +185,8 @@ Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, c
   } catch (const NoSuchOption&) {
     throw;
   } catch (const std::invalid_argument& e) {
-    throw Failure(fmt::format("{}: {}", name, e.what()));
+    throw Failure(fmt::format("{}: {}{}", name, e.what(),
+                              choice.bad.empty() ? "" : " (counted without the --bad frames)"));
   }
   if (!outcome.ok) throw Failure(fmt::format("{}: {}", name, outcome.failure));
   outcome.model.names = input.facts().names;

@@ -30,7 +30,7 @@ namespace {
 template <typename T>
 Vector<double> mean_of_some(const Frames<T>& X, const double* weights) {
   constexpr Index some = 32;
-  const Index step = std::max<Index>(1, X.cols() / some);
+  const Index step = weights ? 1 : std::max<Index>(1, X.cols() / some);
   Vector<double> sum = Vector<double>::Zero(X.rows());
   Index count = 0;
   for (Index t = 0; t < X.cols(); t += step) {

@@ -67,8 +67,10 @@ template class MatrixRecording<double>;
 
 WeightedRecording::WeightedRecording(const Recording& from, Vector<double> weights)
     : from_(from), weights_(std::move(weights)) {
-  if (from.frames() > 0 && weights_.size() != from.frames()) {
-    throw std::invalid_argument("weights: expected one for each of the " + std::to_string(from.frames()) +
+  Index frames = from.frames();
+  if (frames == 0) from.pass([&](const Frames<double>& chunk) { frames += chunk.cols(); });
+  if (weights_.size() != frames) {
+    throw std::invalid_argument("weights: expected one for each of the " + std::to_string(frames) +
                                 " frames, got " + std::to_string(weights_.size()));
   }
   for (Index t = 0; t < weights_.size(); ++t) {

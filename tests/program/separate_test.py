@@ -205,6 +205,14 @@ class Separate(Program):
         self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.npy", "--weights", self.dir / "w.csv", "-o", self.dir / "x.json")
         self.refused("no annotation", "fit", self.dir / "clean.npy", "--bad", "annotations", "-o", self.dir / "x.json")
         self.assertFalse((self.dir / "x.json").exists())
+        # Text does not say how long it is before it was read.
+        np.savetxt(self.dir / "clean.csv", np.load(self.dir / "clean.npy"))
+        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.csv", "--weights", self.dir / "w.csv",
+                     "-o", self.dir / "x.json")
+        self.refused("frame 4999; remove or repair such frames first (counted without the --bad frames)", "fit",
+                     self.dir / "spoilt.npy", "--bad", "0-2", "-o", self.dir / "x.json")
+        self.refused("--live", "separate", self.dir / "clean.npy", "-m", "stream", "--live", "--bad", "0-2", "-o",
+                     self.dir / "out", code=2)
 
     def test_order_stability_and_threads(self):
         rng = np.random.default_rng(9)
