@@ -55,7 +55,7 @@ class FourthSums {
       }
       for (Slice& s : slices_) {
         if (s.sums.size() == 0) s.sums.setZero(static_cast<Index>(s.rows.size()), s.columns);
-        add_products(Z, s.rows, s.sums);
+        add_selected_products(Z, s.rows, s.sums);
       }
     }
   }

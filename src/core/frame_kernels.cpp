@@ -289,7 +289,7 @@ void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y) {
   scale(X.data(), w, X.cols(), X.rows(), Y.data());
 }
 
-void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S) {
+void add_selected_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S) {
   products(X.data(), X.rows(), rows.data(), static_cast<Index>(rows.size()), S.cols(), S.data());
 }
 

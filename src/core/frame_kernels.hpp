@@ -36,7 +36,7 @@ void squared_lengths(const Matrix<double>& X, Vector<double>& length);
 void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y);
 
 /// S_rc <- S_rc + sum_t X_t,rows[r] X_tc for the first columns of X, as many as S has
-void add_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S);
+void add_selected_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S);
 
 /// Y = X P^T
 template <typename T>

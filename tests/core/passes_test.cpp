@@ -64,7 +64,7 @@ TEST(FrameKernels, ProductsOfSomeColumnsByTheFirst) {
       for (const Index columns : {1, 3, 4, 10, 23}) {
         Matrix<double> S = Matrix<double>::Ones(static_cast<Index>(rows.size()), columns);
         const Matrix<double> expected = S + X(Eigen::all, rows).transpose() * X.leftCols(columns);
-        add_products(X, rows, S);
+        add_selected_products(X, rows, S);
         EXPECT_TRUE(S.isApprox(expected, 1e-12)) << frames << " " << rows.size() << " " << columns;
       }
     }
