@@ -114,19 +114,15 @@ struct Found {
   Index turning = 0;  // rows that have not come to rest
 };
 
-Matrix<double> start_of(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
-  return options.start.size() > 0 ? rotation_near(options.start, white) : data.fobi_rotation();
-}
-
 Found all_at_once(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
-  Search s(white, options, start_of(data, white, options));
+  Search s(white, options, data.start(options.start));
   search(s, data, options, [](const Matrix<double>& W) { return orthogonal(W); });
   const Index turning = (s.left.array() > options.tolerance).count();
   return {s.W, {turning == 0, s.iterations, s.objectives}, turning};
 }
 
 Found one_by_one(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
-  const Matrix<double> start = start_of(data, white, options);
+  const Matrix<double> start = data.start(options.start);
   const Index d = start.rows();
   Found out{Matrix<double>(0, d), {true, 0, {}}, 0};
   for (Index i = 0; i < d; ++i) {

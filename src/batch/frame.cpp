@@ -119,14 +119,6 @@ void Sample::add(const Frames<double>& chunk, std::int64_t before) {
     frames_.col(k) = chunk.col(k * stride_ - before);
 }
 
-Matrix<double> Sample::outputs(const Model& model) const {
-  Matrix<double> Y = model.apply(frames_);
-  for (Index k = 0; k < weights_.size(); ++k) {
-    if (weights_(k) == 0) Y.col(k).setZero();
-  }
-  return Y;
-}
-
 Sample sample_of(const Recording& X, std::int64_t frames, std::int64_t enough) {
   Sample sample(X, frames, enough);
   std::int64_t before = 0;
@@ -165,6 +157,16 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
   white.samples = std::llround(moments.effective_count());
   white.frames = X.weights() ? X.weights()->size() : moments.count();
   return white;
+}
+
+Eigenpairs fobi_eigenpairs(const Recording& X, const Whitening& white, Weight weight,
+                           const ProgressCallback& progress) {
+  WeightedMoments weighted(white.mean, white.whitener, weight);
+  parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
+               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
+                 sum.add(chunk, X.weights_from(before));
+               });
+  return symmetric_eigen(weighted.covariance());
 }
 
 Matrix<double> crosstalk_of(const Recording& X, const Model& model, Weight weight) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "demix/linear_algebra.hpp"
 #include "demix/model.hpp"
 #include "demix/recording.hpp"
 #include "demix/weight.hpp"
@@ -12,6 +13,10 @@ namespace demix {
 
 /// Refuses what nothing can separate, then whitens: one pass, the first third of the work.
 Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress = {});
+
+/// C_z = E[w(||h||^2) h h^T] = U D U^T of white h: FOBI's second step, in one pass.
+Eigenpairs fobi_eigenpairs(const Recording& X, const Whitening& white, Weight weight = Weight::square,
+                           const ProgressCallback& progress = {});
 
 /// The model of y = Q h, Q a rotation or near one, or fewer rows of one: kurtoses, order, signs, warnings.
 /// One pass, the last third.
@@ -40,7 +45,6 @@ class Sample {
   std::int64_t stride() const { return stride_; }
   const Matrix<double>& frames() const { return frames_; }
   const Vector<double>& weights() const { return weights_; }  ///< of each; empty if all count the same
-  Matrix<double> outputs(const Model& model) const;           ///< 0 where the weight is
 
  private:
   std::int64_t stride_;

@@ -7,27 +7,10 @@
 #include "batch/cumulants.hpp"
 #include "batch/frame.hpp"
 #include "batch/joint_diagonaliser.hpp"
-#include "core/parallel_sum.hpp"
 #include "core/warnings.hpp"
 #include "demix/linear_algebra.hpp"
-#include "demix/moments.hpp"
 
 namespace demix {
-namespace {
-
-// U of C_z = U D U^T. Where it starts from, so that the mixing does not matter even to the order of the
-// rotations, and k-JADE knows its neighbours.
-Matrix<double> fobi_rotation(const Recording& X, const Whitening& white) {
-  WeightedMoments weighted(white.mean, white.whitener);
-  parallel_sum(X, {}, 0, 0, weighted,
-               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
-                 sum.add(chunk, X.weights_from(before));
-               });
-  return symmetric_eigen(weighted.covariance()).vectors;
-}
-
-}  // namespace
-
 void JadeOptions::validate() const {
   whitening.validate();
   if (neighbours < 0) {
@@ -50,7 +33,9 @@ Model jade(const Recording& X, const JadeOptions& options) {
                                 std::to_string(most) + "; keep fewer principal components, or use " +
                                 (d <= 128 ? "k-jade" : "fastica"));
   }
-  const Matrix<double> U = fobi_rotation(X, white);  // y = U^T h
+  // It starts from y = U^T h, so that the mixing does not matter even to the order of the rotations, and
+  // k-JADE knows its neighbours.
+  const Matrix<double> U = fobi_eigenpairs(X, white).vectors;
   const Index k = options.neighbours == 0 ? d : std::min(options.neighbours, d);
   const JointDiagonalisation found =
       joint_diagonalise(cumulant_matrices(X, white.mean, U.transpose() * white.whitener, k, options.progress),

@@ -4,8 +4,6 @@
 #include <limits>
 
 #include "batch/frame.hpp"
-#include "core/parallel_sum.hpp"
-#include "demix/linear_algebra.hpp"
 
 namespace demix {
 namespace {
@@ -65,13 +63,9 @@ bool LearningData::in_float(double angle) const {
   return are_floats() || 10 * rounding * white_.condition < angle;
 }
 
-Matrix<double> LearningData::fobi_rotation() const {
-  WeightedMoments weighted(white_.mean, white_.whitener);
-  parallel_sum(*stages_.front(), {}, 0, 0, weighted,
-               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
-                 sum.add(chunk, stages_.front()->weights_from(before));
-               });
-  return symmetric_eigen(weighted.covariance()).vectors.transpose();
+Matrix<double> LearningData::start(const Matrix<double>& unmixing) const {
+  if (unmixing.size() > 0) return rotation_near(unmixing, white_);
+  return fobi_eigenpairs(*stages_.front(), white_).vectors.transpose();
 }
 
 }  // namespace demix

@@ -27,7 +27,8 @@ class LearningData {
   /// enough from dependent.
   bool in_float(double angle) const;
 
-  Matrix<double> fobi_rotation() const;  ///< of the first of them
+  /// The rotation to start from: next to an unmixing, or, if that is empty, FOBI's of the first stage.
+  Matrix<double> start(const Matrix<double>& unmixing) const;
 
  private:
   const Recording& keep(std::unique_ptr<Recording> recording);

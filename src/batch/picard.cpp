@@ -245,7 +245,7 @@ Model picard(const Recording& X, const PicardOptions& options) {
   const Matrix<double> I = Matrix<double>::Identity(d, d);
   const LearningData data(X, white);
 
-  Matrix<double> W = options.start.size() > 0 ? rotation_near(options.start, white) : data.fobi_rotation();
+  Matrix<double> W = data.start(options.start);
   constexpr double roughly = 1e-2;
   W = first_steps({*data.stages().front(), white, true, I, data.in_float(roughly)}, W);
   for (const Recording* part : data.stages()) {

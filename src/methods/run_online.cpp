@@ -107,9 +107,7 @@ void warn_not_converged(Model& model, const std::string& text, std::vector<Index
 // Where FOBI's optimum is known in closed form, a network that is elsewhere can be told from one that is
 // done.
 void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white, const Matrix<double>& Q) {
-  WeightedMoments weighted(white.mean, white.whitener);
-  X.pass([&](const Frames<double>& block) { weighted.add(block); });
-  const Matrix<double> U = symmetric_eigen(weighted.covariance()).vectors;
+  const Matrix<double> U = fobi_eigenpairs(X, white).vectors;
   const Matrix<double> share = (Q * U).rowwise().normalized().array().square();  // of optimum j in output i
   const double missed = 1 - share.rowwise().maxCoeff().minCoeff();
   if (missed <= 0.05) return;
@@ -122,7 +120,7 @@ void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white,
 // Outputs i and j that are a small turn theta away from independent ones have the cross-cumulants
 // cum(y_i^3, y_j) = -theta kappa_i and cum(y_i, y_j^3) = theta kappa_j, kappa being the excess kurtoses.
 void warn_if_still_mixed(Model& model, const Recording& X) {
-  Matrix<double> Y = sample_of(X, model.samples).outputs(model);
+  Matrix<double> Y = model.apply(sample_of(X, model.samples).frames());
   const auto n = static_cast<double>(Y.cols());
   for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
   const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
