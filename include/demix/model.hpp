@@ -22,7 +22,7 @@ struct Warning {
 /// How a method that takes steps got to its end.
 struct Convergence {
   bool converged = true;
-  Index iterations = 0;           ///< over all that it learned from; 0: the method has none
+  Index iterations = 0;           ///< over all that it learned from
   std::vector<double> objective;  ///< before each of them (FastICA by deflation: of each component, at last)
 
   bool has_steps() const { return iterations > 0 || !objective.empty(); }  ///< else it is closed form

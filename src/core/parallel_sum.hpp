@@ -26,7 +26,7 @@ class SharedReading {
     std::int64_t before = 0;  ///< frames
     Index frames = 0;         ///< 0: there are no more
   };
-  /// The next one, for use(view of it); what reading throws comes out of use's place, with `chunk` filled in.
+  /// use(view of the next one); `chunk` is told first, also if reading throws.
   template <typename Use>
   void next(Chunk& chunk, Matrix<double>& room, const Use& use) {
     {
