@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "batch/batch_support.hpp"
 #include "demix/metrics.hpp"
-#include "demix/synthetic.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -14,19 +14,7 @@ using testing::Scalar;
 using testing::Scalars;
 TYPED_TEST_SUITE(Scalar, Scalars);
 
-const std::vector<Source> four{Source::square, Source::sine, Source::sawtooth, Source::laplace};
-
-Mixture four_sources(Index samples, std::uint64_t seed) {
-  Random random(seed);
-  const Matrix<double> A = normal_mixing(4, random);
-  return mix(make_sources(four, samples, Timing::iid, random), A);
-}
-
-int count(const Model& m, Warning::Kind kind) {
-  int n = 0;
-  for (const Warning& w : m.warnings) n += w.kind == kind;
-  return n;
-}
+Mixture four_sources(Index samples, std::uint64_t seed) { return mixture(four, samples, seed); }
 
 TYPED_TEST(Scalar, FobiSeparatesOrdersAndWhitens) {
   const Mixture m = four_sources(100000, 1);

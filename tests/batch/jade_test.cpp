@@ -3,11 +3,11 @@
 #include <cmath>
 #include <set>
 
+#include "batch/batch_support.hpp"
 #include "batch/cumulants.hpp"
 #include "batch/joint_diagonaliser.hpp"
 #include "demix/fobi.hpp"
 #include "demix/metrics.hpp"
-#include "demix/synthetic.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -20,22 +20,10 @@ TYPED_TEST_SUITE(Scalar, Scalars);
 const std::vector<Source> six{Source::laplace, Source::laplace, Source::uniform,
                               Source::uniform, Source::sine,    Source::square};
 
-Mixture mixture(const std::vector<Source>& which, Index samples, std::uint64_t seed) {
-  Random random(seed);
-  const Matrix<double> A = normal_mixing(static_cast<Index>(which.size()), random);
-  return mix(make_sources(which, samples, Timing::iid, random), A);
-}
-
 JadeOptions with_neighbours(Index k) {
   JadeOptions options;
   options.neighbours = k;
   return options;
-}
-
-int count(const Model& m, Warning::Kind kind) {
-  int n = 0;
-  for (const Warning& w : m.warnings) n += w.kind == kind;
-  return n;
 }
 
 double amari(const Mixture& m, const Model& model) { return amari_index(model.unmixing * m.mixing); }

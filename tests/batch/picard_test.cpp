@@ -2,20 +2,14 @@
 
 #include <cmath>
 
+#include "batch/batch_support.hpp"
 #include "demix/fastica.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/metrics.hpp"
-#include "demix/synthetic.hpp"
 #include "support.hpp"
 
 namespace demix {
 namespace {
-
-Mixture mixture(const std::vector<Source>& which, Index samples, std::uint64_t seed) {
-  Random random(seed);
-  const Matrix<double> A = normal_mixing(static_cast<Index>(which.size()), random);
-  return mix(make_sources(which, samples, Timing::iid, random), A);
-}
 
 const std::vector<Source> both{Source::laplace, Source::laplace, Source::uniform, Source::uniform,
                                Source::square};
