@@ -128,10 +128,10 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
       .one_of({"inverse-square", "direct", "inverse"})
       .show_default();
   command
-      .option(
-          "--order", choice.order,
-          "Batch methods: components by kurtosis or by the power they explain, the largest first (default: "
-          "kurtosis)")
+      .option("--order", choice.order,
+              "auto, fobi, fastica, picard, jade: components by kurtosis or by the power they explain, the "
+              "largest first (default: "
+              "kurtosis)")
       .one_of({"kurtosis", "power"});
   command
       .option("--bad", choice.bad,
@@ -140,13 +140,14 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
       .comma_separated()
       .one_at_a_time()
       .check(segment_complaint, "from-to");
-  command.option("--weights", choice.weights,
-                 "Batch methods: a file of one number per frame, how much it counts; 0: not at all");
+  command.option(
+      "--weights", choice.weights,
+      "auto, fobi, fastica, picard, jade: a file of one number per frame, how much it counts; 0: not at all");
   command
-      .option(
-          "--stability", choice.options.stability,
-          "Batch methods: separate so many times more, from other starts and resampled frames, and tell how "
-          "often each component is found again (1: always)")
+      .option("--stability", choice.options.stability,
+              "auto, fobi, fastica, picard, jade: separate so many times more, from other starts and "
+              "resampled frames, and tell how "
+              "often each component is found again (1: always)")
       .range(0, 10000);
   command.option("--threads", choice.threads, "At most so many (default: as many as there are cores)")
       .range(1, 1024);

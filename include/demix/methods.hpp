@@ -30,9 +30,9 @@ struct MethodOptions {
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
   std::optional<Index> sub_gaussian;                      ///< orica: how many sources are
   std::optional<bool> whiten;  ///< online methods: whiten the input first; not given: see Input::white
-  std::optional<Order> order;  ///< batch methods: of the components; default by kurtosis
+  std::optional<Order> order;  ///< workhorses: of the components; default by kurtosis
   std::optional<Matrix<double>> start;  ///< fastica, picard: an unmixing to go on from
-  Index stability = 0;   ///< batch methods: times it is done again, with another start and other frames
+  Index stability = 0;   ///< workhorses: times it is done again, with another start and other frames
   Index passes = 1;      ///< online methods: times over the data
   bool shuffle = false;  ///< online methods: a new random order in every pass
   bool live = false;     ///< online methods: keep the outputs as they came out
@@ -94,7 +94,7 @@ struct Method {
   std::unique_ptr<OnlineSeparator> (*make)(Index inputs, Index outputs, const MethodOptions& o);  // if online
 
   static constexpr unsigned takes_lambda = 1, takes_weight = 2, takes_sub_gaussian = 4, fobi_optimum = 8,
-                            takes_frame_weights = 16;
+                            takes_start = 16, workhorse = 32;  ///< takes frame weights, order, stability
 
   const Form& form_named(std::string_view name) const;  ///< "" = the default; throws NoSuchOption
   /// Throws NoSuchOption for what it does not have; fills in form, eta and tau where they are left to it.

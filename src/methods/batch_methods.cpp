@@ -44,7 +44,12 @@ Outcome done(Model model, const MethodOptions& o) {
 
 Outcome run_auto(const Recording& X, const MethodOptions& o) {
   constexpr double enough = 0.03;  // 30 dB
-  Outcome first = run_fobi(X, o);
+  const auto with_progress = [&](double from, double to) {
+    MethodOptions part = o;
+    if (o.progress) part.progress = [=, &o](double share) { o.progress(from + (to - from) * share); };
+    return part;
+  };
+  Outcome first = run_fobi(X, with_progress(0, 0.2));
   const double crosstalk = expected_crosstalk(X, first.model);
   const std::string decibels = std::to_string(std::lround(-20 * std::log10(std::max(crosstalk, 1e-15))));
   if (crosstalk < enough) {
@@ -55,14 +60,12 @@ Outcome run_auto(const Recording& X, const MethodOptions& o) {
       crosstalk < 1 ? "by kurtosis alone (fobi) a crosstalk of about -" + decibels + " dB was to be expected"
                     : "the kurtoses are too close for fobi";
   // Where FastICA is good it takes a few steps; where it would take hundreds, Picard does not.
-  auto fast = batch_options<FastIcaOptions>(o);
+  auto fast = batch_options<FastIcaOptions>(with_progress(0.2, 0.5));
   fast.max_iterations = 15;
   Outcome second = done(fastica(X, fast), o);
   second.why = why;
   if (second.model.convergence.converged) return second;
-  auto tight = batch_options<PicardOptions>(o);
-  tight.start = second.model.unmixing;
-  Outcome third = done(picard(X, tight), o);
+  Outcome third = done(picard(X, batch_options<PicardOptions>(with_progress(0.5, 1))), o);
   third.why = why + ", and fastica does not come to rest";
   return third;
 }

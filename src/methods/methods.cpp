@@ -55,21 +55,22 @@ constexpr std::string_view paper = "Bahroun, Chklovskii, Sengupta 2021";
 constexpr std::string_view distinct = "any, of distinct kurtosis";
 constexpr auto sources = Finds::sources;
 constexpr unsigned by_kurtosis = Method::fobi_optimum;
-constexpr unsigned weights = Method::takes_frame_weights;
+constexpr unsigned workhorse = Method::workhorse;
 
 const auto table = std::to_array<Method>({
     {"auto", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "fobi; where that is not surely enough fastica or picard", one_form, 0, false, weights, run_auto,
+     "fobi; where that is not surely enough fastica or picard", one_form, 0, false, workhorse, run_auto,
      nullptr},
     {"fastica", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "Hyvarinen 1999", fastica_forms, 0, false, weights, run_fastica, nullptr},
+     "Hyvarinen 1999", fastica_forms, 0, false, workhorse | Method::takes_start, run_fastica, nullptr},
     {"picard", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "Ablin, Cardoso, Gramfort 2018", picard_forms, 0, false, weights, run_picard, nullptr},
+     "Ablin, Cardoso, Gramfort 2018", picard_forms, 0, false, workhorse | Method::takes_start, run_picard,
+     nullptr},
     {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
-     one_form, 0, false, Method::takes_weight | by_kurtosis | weights, run_fobi, nullptr},
+     one_form, 0, false, Method::takes_weight | by_kurtosis | workhorse, run_fobi, nullptr},
     {"jade", false, false, Input::any, sources, "any but Gaussian",
      "two or more Gaussian sources; more than 64 components (k-jade 128)",
-     "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013", jade_forms, 0, false, weights, run_jade,
+     "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013", jade_forms, 0, false, workhorse, run_jade,
      nullptr},
     {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
      offline_forms, 0.75, false, Method::takes_weight | Method::takes_lambda | by_kurtosis,
@@ -144,10 +145,11 @@ MethodOptions Method::checked(MethodOptions o) const {
   refuse(o.weight && (options & takes_weight) == 0, "--weight", name);
   refuse(!o.lambda.empty() && (options & takes_lambda) == 0, "--lambda", name);
   refuse(o.sub_gaussian && (options & takes_sub_gaussian) == 0, "--sub-gaussian", name);
+  refuse(o.order && (options & workhorse) == 0, "--order", name);
+  refuse(o.stability > 0 && (options & workhorse) == 0, "--stability", name);
+  refuse(o.start && (options & takes_start) == 0, "start", name);
   if (online) {
     refuse(o.share > 0 && !o.whiten.value_or(false), "--components as a share without --whiten yes", name);
-    refuse(o.order.has_value(), "--order", name);
-    refuse(o.stability > 0, "--stability", name);
   } else {
     refuse(o.passes != 1, "--passes", name);
     refuse(o.shuffle, "--shuffle", name);
@@ -166,8 +168,7 @@ Outcome Method::run(const Frames<double>& X, const MethodOptions& o) const {
 
 Outcome Method::run(const Recording& X, const MethodOptions& o) const {
   const MethodOptions all = checked(o);
-  refuse(X.weights() && (options & takes_frame_weights) == 0, "--weights", name);
-  refuse(o.stability > 0 && (options & takes_frame_weights) == 0, "--stability", name);
+  refuse(X.weights() && (options & workhorse) == 0, "--weights", name);
   if (online) return run_online(*this, X, all);
   Outcome out = batch(X, all);
   if (out.ok && o.stability > 0) find_stability(*this, X, all, out.model);
