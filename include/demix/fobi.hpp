@@ -17,6 +17,7 @@ struct FobiOptions {
   WhiteningOptions whitening;
   Order order = Order::kurtosis;
   ProgressCallback progress;
+  Matrix<double>* crosstalk = nullptr;  ///< where to put what is to be expected (crosstalk.hpp), if wanted
 
   void validate() const { whitening.validate(); }
 };

@@ -9,7 +9,8 @@ Model fobi(const Recording& X, const FobiOptions& options) {
   const Whitening white = prepare(X, options.whitening, progress);             // h = P (x - mean)
   const Eigenpairs eig = fobi_eigenpairs(X, white, options.weight, progress);  // C_z = U D U^T
   Model model =
-      finish(X, white, eig.vectors.transpose(), {options.weight, options.order, progress});  // y = U^T h
+      finish(X, white, eig.vectors.transpose(),  // y = U^T h
+             {Finish::ByWeight{options.weight, eig.values, options.crosstalk}, options.order, progress});
   model.method = "fobi";
   model.options["weight"] = weight_name(options.weight);
   return model;

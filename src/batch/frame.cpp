@@ -95,6 +95,17 @@ Index chunks_between(std::int64_t frames) {
   return std::max<Index>(1, frames / enough);
 }
 
+// E[w(||y||^2) y y^T] of y = P (x - mean)
+Matrix<double> weighted_covariance(const Recording& X, const Vector<double>& mean, const Matrix<double>& P,
+                                   Weight weight, const ProgressCallback& progress = {}) {
+  WeightedMoments weighted(mean, P, weight);
+  parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
+               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
+                 sum.add(chunk, X.weights_from(before));
+               });
+  return weighted.covariance();
+}
+
 void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
   for (Index i = 0; i < model.components(); ++i) {
     for (Index j = i + 1; j < model.components(); ++j) {
@@ -161,27 +172,7 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
 
 Eigenpairs fobi_eigenpairs(const Recording& X, const Whitening& white, Weight weight,
                            const ProgressCallback& progress) {
-  WeightedMoments weighted(white.mean, white.whitener, weight);
-  parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
-               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
-                 sum.add(chunk, X.weights_from(before));
-               });
-  return symmetric_eigen(weighted.covariance());
-}
-
-Matrix<double> crosstalk_of(const Recording& X, const Model& model, Weight weight) {
-  CrosstalkSums sums(model.components(), weight);
-  const Index every = chunks_between(X.frames());
-  parallel_sum(X, {}, 0, 0, sums, [&](CrosstalkSums& sum, const Frames<double>& chunk, std::int64_t before) {
-    Scratch room;
-    Matrix<double>& y = *room;
-    for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
-                                   [&](Matrix<double>& block, Index frames, const double* w) {
-                                     multiply(block, model.unmixing, y);
-                                     sum.add(y, frames, w, before / X.chunk_frames() % every == 0);
-                                   });
-  });
-  return sums.crosstalk(static_cast<double>(model.samples));
+  return symmetric_eigen(weighted_covariance(X, white.mean, white.whitener, weight, progress));
 }
 
 Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white) {
@@ -204,18 +195,23 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
 
   const Vector<double> zero = Vector<double>::Zero(model.components());
   Last last{{zero, zero, 0}, {}};
-  if (how.weight) last.crosstalk.emplace(model.components(), *how.weight);
+  Vector<double> D;
+  if (how.by) {
+    last.crosstalk.emplace(how.by->weight);
+    D = how.by->D;
+    if (D.size() == 0) D = weighted_covariance(X, model.mean, model.unmixing, how.by->weight).diagonal();
+  }
   const Index every = chunks_between(white.frames);
   parallel_sum(X, how.progress, 2. / 3, 1, last,
                [&](Last& sum, const Frames<double>& chunk, std::int64_t before) {
-                 const bool all = before / X.chunk_frames() % every == 0;
+                 const bool one_of_some = sum.crosstalk && before / X.chunk_frames() % every == 0;
                  Scratch room;
                  Matrix<double>& y = *room;
                  for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
                                                 [&](Matrix<double>& block, Index frames, const double* w) {
                                                   multiply(block, model.unmixing, y);
                                                   sum.powers.add(y, frames, w);
-                                                  if (sum.crosstalk) sum.crosstalk->add(y, frames, w, all);
+                                                  if (one_of_some) sum.crosstalk->add(y, frames, w);
                                                 });
                });
   const Powers& powers = last.powers;
@@ -225,7 +221,10 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));
   warn_of_few_samples(model);
   if (last.crosstalk) {
-    warn_of_crosstalk(model, last.crosstalk->crosstalk(static_cast<double>(model.samples))(order, order));
+    const Matrix<double> crosstalk =
+        last.crosstalk->crosstalk(D, static_cast<double>(model.samples))(order, order);
+    warn_of_crosstalk(model, crosstalk);
+    if (how.by->crosstalk) *how.by->crosstalk = crosstalk;
   }
   return model;
 }

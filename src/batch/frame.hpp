@@ -21,15 +21,18 @@ Eigenpairs fobi_eigenpairs(const Recording& X, const Whitening& white, Weight we
 /// The model of y = Q h, Q a rotation or near one, or fewer rows of one: kurtoses, order, signs, warnings.
 /// One pass, the last third.
 struct Finish {
-  std::optional<Weight> weight = {};  ///< of the FOBI matrix that tells the components apart, if that is what
-                                      ///< does; then pairs too close to tell apart are warned of
+  /// If it is the weighted variances D_i = E[w(||y||^2) y_i^2] that tell the components apart, as with FOBI:
+  /// then pairs too close to tell apart are warned of.
+  struct ByWeight {
+    Weight weight;
+    Vector<double> D = {};                ///< empty: found in one more pass
+    Matrix<double>* crosstalk = nullptr;  ///< where to put what is to be expected, as fobi_crosstalk has it
+  };
+  std::optional<ByWeight> by = {};
   Order order = Order::kurtosis;
   ProgressCallback progress = {};
 };
 Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q, const Finish& how);
-
-/// Crosstalk to expect, as fobi_crosstalk has it, of a model on the recording it was learned from.
-Matrix<double> crosstalk_of(const Recording& X, const Model& model, Weight weight = Weight::square);
 
 /// The rotation that comes next to U P, U being an unmixing of the channels: to go on from there.
 Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white);

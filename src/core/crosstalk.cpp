@@ -9,15 +9,8 @@
 
 namespace demix {
 
-CrosstalkSums::CrosstalkSums(Index components, Weight weight)
-    : weight_(weight),
-      D_(Vector<double>::Zero(components)),
-      m0_(Matrix<double>::Zero(components, components)),
-      m1_(m0_),
-      m2_(m0_),
-      k_(m0_) {}
-
-void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* weights, bool all) {
+void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* weights) {
+  if (m0_.size() == 0) m0_ = m1_ = m2_ = k_ = Matrix<double>::Zero(Y.cols(), Y.cols());
   Vector<double> length;
   squared_lengths(Y, length);
   Vector<double> w = length;
@@ -25,10 +18,6 @@ void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* wei
   Vector<double> own;
   if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.rows());
   const double total = weights ? own.sum() : static_cast<double>(frames);
-  add_weighted_squares(Y, weights ? Vector<double>(w.cwiseProduct(own)) : w, D_);
-  total_ += total;
-  if (!all) return;
-
   const Vector<double> slope = length.unaryExpr([&](double a) { return weight_derivative(weight_, a); });
   Scratch<double> rooms[4];
   Matrix<double>& squares = *rooms[0];
@@ -45,32 +34,34 @@ void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* wei
   add_scatter(owned, sloped, k_);
   weigh(owned, w.data(), owned);
   add_scatter(owned, weighted, m2_);
-  some_ += total;
+  total_ += total;
 }
 
 void CrosstalkSums::merge(const CrosstalkSums& other) {
+  if (other.m0_.size() == 0) return;
+  if (m0_.size() == 0) {
+    *this = other;
+    return;
+  }
   total_ += other.total_;
-  some_ += other.some_;
-  D_ += other.D_;
   m0_ += other.m0_;
   m1_ += other.m1_;
   m2_ += other.m2_;
   k_ += other.k_;
 }
 
-Matrix<double> CrosstalkSums::crosstalk(double samples) const {
-  const Index d = D_.size();
+Matrix<double> CrosstalkSums::crosstalk(const Vector<double>& D, double samples) const {
+  const Index d = D.size();
   Matrix<double> deviation = Matrix<double>::Zero(d, d);
   for (Index j = 0; j < d; ++j) {
     for (Index i = 0; i < d; ++i) {
       if (i == j) continue;
       const Index row = std::max(i, j);
       const Index column = std::min(i, j);
-      const double D = D_(i) / total_;
-      const double centre = D + 2 * k_(row, column) / some_;
+      const double centre = D(i) + 2 * k_(row, column) / total_;
       const double variance =
-          (m2_(row, column) - 2 * centre * m1_(row, column) + centre * centre * m0_(row, column)) / some_;
-      const double gap = std::max(std::abs(D - D_(j) / total_), std::numeric_limits<double>::min());
+          (m2_(row, column) - 2 * centre * m1_(row, column) + centre * centre * m0_(row, column)) / total_;
+      const double gap = std::max(std::abs(D(i) - D(j)), std::numeric_limits<double>::min());
       deviation(i, j) = std::sqrt(std::max(variance, 0.0) / samples) / gap;
     }
   }
@@ -78,11 +69,18 @@ Matrix<double> CrosstalkSums::crosstalk(double samples) const {
 }
 
 Matrix<double> fobi_crosstalk(const Frames<double>& Y, Weight weight, std::int64_t samples) {
-  CrosstalkSums sums(Y.rows(), weight);
-  for_each_centred_block<double>(
-      Y, Vector<double>::Zero(Y.rows()),
-      [&](const Matrix<double>& block, Index frames) { sums.add(block, frames, nullptr, true); });
-  return sums.crosstalk(static_cast<double>(samples > 0 ? samples : Y.cols()));
+  CrosstalkSums sums(weight);
+  Vector<double> D = Vector<double>::Zero(Y.rows());
+  Vector<double> w;
+  for_each_centred_block<double>(Y, Vector<double>::Zero(Y.rows()),
+                                 [&](const Matrix<double>& block, Index frames) {
+                                   sums.add(block, frames, nullptr);
+                                   squared_lengths(block, w);
+                                   for (double& v : w) v = weight_value(weight, v);
+                                   D += block.array().square().matrix().transpose() * w;
+                                 });
+  return sums.crosstalk(D / static_cast<double>(Y.cols()),
+                        static_cast<double>(samples > 0 ? samples : Y.cols()));
 }
 
 }  // namespace demix

@@ -6,23 +6,22 @@ namespace demix {
 
 /// What the crosstalk that FOBI leaves is estimated from, of blocks of outputs y that lie channel after
 /// channel, filled up with zeros:
-///   D_i = E[w y_i^2],  m_p = E[w^p y_i^2 y_j^2],  k = E[w' y_i^2 y_j^2]
-/// D, whose differences matter, should see all frames; the rest may see some.
+///   m_p = E[w^p y_i^2 y_j^2],  k = E[w' y_i^2 y_j^2]
+/// Some of the frames are enough.
 class CrosstalkSums {
  public:
-  CrosstalkSums(Index components, Weight weight);
+  explicit CrosstalkSums(Weight weight) : weight_(weight) {}
 
   /// `weights`: how much each frame counts, or null.
-  void add(const Matrix<double>& Y, Index frames, const double* weights, bool all);
+  void add(const Matrix<double>& Y, Index frames, const double* weights);
   void merge(const CrosstalkSums& other);
-  /// As fobi_crosstalk, for so many frames.
-  Matrix<double> crosstalk(double samples) const;
+  /// As fobi_crosstalk, for so many frames. D_i = E[w y_i^2] is of all of them: its differences matter.
+  Matrix<double> crosstalk(const Vector<double>& D, double samples) const;
 
  private:
   Weight weight_;
-  double total_ = 0, some_ = 0;  // weights of what D and of what the rest has seen
-  Vector<double> D_;
-  Matrix<double> m0_, m1_, m2_, k_;  // lower triangles
+  double total_ = 0;                 // of the weights
+  Matrix<double> m0_, m1_, m2_, k_;  // lower triangles; empty before the first frames
 };
 
 }  // namespace demix

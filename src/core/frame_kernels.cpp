@@ -169,18 +169,6 @@ DEMIX_CLONES void powers(const double* x, Index channels, Index frames, double* 
   }
 }
 
-DEMIX_CLONES void weighted_squares(const double* x, const double* w, Index channels, Index frames,
-                                   double* sum) {
-  for (Index i = 0; i < channels; ++i) {
-    Lane squares = {};
-    for (Index t = 0; t < frames; t += width) {
-      const Lane v = load(x + i * frames + t);
-      squares += load(w + t) * v * v;
-    }
-    sum[i] += (squares[0] + squares[1]) + (squares[2] + squares[3]);
-  }
-}
-
 // length_t = sum_i x_i(t)^2
 DEMIX_CLONES void lengths(const double* x, Index channels, Index frames, double* length) {
   for (Index t = 0; t < frames; t += width) {
@@ -273,10 +261,6 @@ void sum_frames(const Matrix<double>& X, Vector<double>& sum) {
 
 void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>& fourth) {
   powers(X.data(), X.cols(), X.rows(), second.data(), fourth.data());
-}
-
-void add_weighted_squares(const Matrix<double>& X, const Vector<double>& w, Vector<double>& sum) {
-  weighted_squares(X.data(), w.data(), X.cols(), X.rows(), sum.data());
 }
 
 void squared_lengths(const Matrix<double>& X, Vector<double>& length) {

@@ -28,8 +28,6 @@ void add_product(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S);
 void sum_frames(const Matrix<double>& X, Vector<double>& sum);
 /// second_i += sum_t X_ti^2, fourth_i += sum_t X_ti^4
 void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>& fourth);
-/// sum_i += sum_t w_t X_ti^2
-void add_weighted_squares(const Matrix<double>& X, const Vector<double>& w, Vector<double>& sum);
 /// length_t = sum_i X_ti^2
 void squared_lengths(const Matrix<double>& X, Vector<double>& length);
 /// Y_ti = w_t X_ti; X and Y may be the same

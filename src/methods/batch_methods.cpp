@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "batch/frame.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
 #include "demix/jade.hpp"
@@ -13,16 +12,6 @@
 
 namespace demix {
 namespace {
-
-// The largest crosstalk to expect between any two components that FOBI found.
-double expected_crosstalk(const Recording& X, const Model& model) {
-  const Matrix<double> crosstalk = crosstalk_of(X, model);
-  double worst = 0;
-  for (Index i = 0; i < crosstalk.rows(); ++i) {
-    for (Index j = 0; j < crosstalk.cols(); ++j) worst = std::max(worst, i == j ? 0 : crosstalk(i, j));
-  }
-  return worst;
-}
 
 // What all of them can be asked for.
 template <typename Options>
@@ -49,8 +38,11 @@ Outcome run_auto(const Recording& X, const MethodOptions& o) {
     if (o.progress) part.progress = [=, &o](double share) { o.progress(from + (to - from) * share); };
     return part;
   };
-  Outcome first = run_fobi(X, with_progress(0, 0.2));
-  const double crosstalk = expected_crosstalk(X, first.model);
+  Matrix<double> between;
+  auto by_kurtosis = batch_options<FobiOptions>(with_progress(0, 0.2));
+  by_kurtosis.crosstalk = &between;
+  Outcome first = done(fobi(X, by_kurtosis), o);
+  const double crosstalk = between.maxCoeff();
   const std::string decibels = std::to_string(std::lround(-20 * std::log10(std::max(crosstalk, 1e-15))));
   if (crosstalk < enough) {
     first.why = "the kurtoses are far apart: sampling leaves a crosstalk of about -" + decibels + " dB";

@@ -205,8 +205,8 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
         "there is no model of that");
   }
   const bool by_kurtosis = (method.options & Method::fobi_optimum) != 0;
-  out.model =
-      finish(X, feed.white, Q, {.weight = by_kurtosis ? std::optional(Weight::square) : std::nullopt});
+  out.model = finish(X, feed.white, Q,
+                     {.by = by_kurtosis ? std::optional(Finish::ByWeight{Weight::square}) : std::nullopt});
   out.model.method = method.name;
   out.model.options = {{"passes", std::to_string(o.passes)},
                        {"shuffle", o.shuffle ? "yes" : "no"},

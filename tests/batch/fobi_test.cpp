@@ -118,6 +118,18 @@ TEST(Fobi, TheErrorIsPredictedFromTheOutputsAlone) {
   EXPECT_LT(mean, 1.4);
 }
 
+TEST(Fobi, TellsTheCrosstalkToExpectOfItsOutputs) {
+  const Mixture m = four_sources(5000, 13);
+  for (const Weight weight : {Weight::square, Weight::log}) {
+    Matrix<double> told;
+    FobiOptions options;
+    options.weight = weight;
+    options.crosstalk = &told;
+    const Model model = fobi(m.mixtures, options);
+    EXPECT_TRUE(told.isApprox(fobi_crosstalk(model.apply(m.mixtures), weight), 1e-9));
+  }
+}
+
 TEST(Fobi, SublinearWeightsResistOutliers) {
   Mixture m = make_scenario(4, 50000, 7);
   const double clean = mse(m.sources, fobi(m.mixtures).apply(m.mixtures));

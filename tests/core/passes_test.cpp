@@ -30,10 +30,6 @@ TEST(FrameKernels, AgreeWithEigen) {
       EXPECT_TRUE(second.isApprox(X.colwise().squaredNorm().transpose() + Vector<double>::Ones(channels)));
       EXPECT_TRUE(fourth.isApprox(X.array().pow(4).colwise().sum().matrix().transpose() +
                                   Vector<double>::Ones(channels)));
-      Vector<double> weighted_sum = Vector<double>::Ones(channels);
-      add_weighted_squares(X, length, weighted_sum);
-      EXPECT_TRUE(weighted_sum.isApprox(X.array().square().matrix().transpose() * length +
-                                        Vector<double>::Ones(channels)));
       Matrix<double> weighed;
       weigh(X, length.data(), weighed);
       EXPECT_EQ(weighed, length.asDiagonal() * X);
