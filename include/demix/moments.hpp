@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "demix/linear_algebra.hpp"
 #include "demix/types.hpp"
@@ -22,14 +23,14 @@ class Moments {
   explicit Moments(Index channels);
 
   /// `weights`: how much each frame counts, 0 or more; null: all the same.
-  void add(const Frames<float>& X, const double* weights = nullptr);
-  void add(const Frames<double>& X, const double* weights = nullptr);
+  void add(const AnyFrames& X, const double* weights = nullptr);
   void merge(const Moments& other);
 
   Index channels() const { return origin_.size(); }
   std::int64_t count() const { return count_; }  ///< frames of weight above 0
   /// As many frames that all count the same would tell as much (Kish): (sum w)^2 / sum w^2.
   double effective_count() const { return squares_ > 0 ? weight_ * weight_ / squares_ : 0; }
+  bool finite() const { return scatter_.diagonal().allFinite(); }  ///< no NaN or Inf, none too large to square
   Vector<double> mean() const { return origin_ + mean_; }
   Matrix<double> covariance() const;  ///< (1/T) sum (x - mean)(x - mean)^T
 
@@ -53,10 +54,12 @@ class Moments {
 /// for FOBI, the network's own M^-1 W for the paper's offline rule.
 class WeightedMoments {
  public:
-  WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight = Weight::square);
+  /// In float it takes half the time, for 7 digits of each h, fewer if P nearly cancels the channels. (Frames
+  /// with weights are done in double.)
+  WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight = Weight::square,
+                  bool in_float = false);
 
-  void add(const Frames<float>& X, const double* weights = nullptr);
-  void add(const Frames<double>& X, const double* weights = nullptr);
+  void add(const AnyFrames& X, const double* weights = nullptr);
   void merge(const WeightedMoments& other);  ///< other must have the same mean, P and weight
 
   std::int64_t count() const { return count_; }
@@ -64,12 +67,18 @@ class WeightedMoments {
 
  private:
   template <typename T>
-  void add_frames(const Frames<T>& X, const double* weights);
+  void add_in(const AnyFrames& X, const Matrix<T>& R, const double* weights);
 
-  Vector<double> mean_;
-  Matrix<double> P_;
-  Qr factors_;  // P = Q R: to multiply by the triangle takes half the time
-  Weight weight_;
+  // What all sums that are to be merged share.
+  struct Basis {
+    Vector<double> mean;
+    Matrix<double> P;
+    Qr factors;  // P = Q R: to multiply by the triangle takes half the time
+    Weight weight;
+    bool in_float;
+    Matrix<float> R;  // for that
+  };
+  std::shared_ptr<const Basis> basis_;
   std::int64_t count_ = 0;
   double total_ = 0;    // of the frames' own weights
   Matrix<double> sum_;  // of w r r^T, r = R (x - mean): its lower triangle

@@ -28,10 +28,15 @@ class Recording {
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
   virtual std::unique_ptr<Reading> read() const = 0;  ///< from the first frame on; one reading at a time
 
+  /// Memory for frames that lie in none yet.
+  struct Room {
+    Matrix<double> doubles;
+    Matrix<float> floats;
+  };
   /// Whether any thread can read any frames at any time, by frames_at(): a view of so many from `first` on,
-  /// of where they lie or of `room`, to which they were brought.
+  /// of where they lie or of `room`, to which they were brought, of the type they are stored in.
   virtual bool anywhere() const { return false; }
-  virtual Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const;
+  virtual AnyFrames frames_at(Index first, Index count, Room& room) const;
 
   /// How much each frame counts beside the others, 0 or more: frames of 0 are as if they were not there.
   /// Null: all count the same.
@@ -60,7 +65,7 @@ class MatrixRecording final : public Recording {
   double resolution() const override { return static_cast<double>(std::numeric_limits<T>::epsilon()); }
   std::unique_ptr<Reading> read() const override;
   bool anywhere() const override { return true; }
-  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override;
+  AnyFrames frames_at(Index first, Index count, Room& room) const override;
 
  private:
   const Frames<T>& X_;
@@ -79,7 +84,7 @@ class WeightedRecording final : public Recording {
   double resolution() const override { return from_.resolution(); }
   std::unique_ptr<Reading> read() const override { return from_.read(); }
   bool anywhere() const override { return from_.anywhere(); }
-  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override {
+  AnyFrames frames_at(Index first, Index count, Room& room) const override {
     return from_.frames_at(first, count, room);
   }
   const Vector<double>* weights() const override { return &weights_; }
@@ -105,7 +110,7 @@ class RecordingWithout final : public Recording {
   double resolution() const override { return from_.resolution(); }
   std::unique_ptr<Reading> read() const override;
   bool anywhere() const override { return from_.anywhere(); }
-  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override;
+  AnyFrames frames_at(Index first, Index count, Room& room) const override;
   const Vector<double>* weights() const override { return from_.weights() ? &weights_ : nullptr; }
 
  private:
@@ -133,5 +138,8 @@ class MappedRecording final : public Recording {
 };
 
 Matrix<double> gather(const Recording& recording);  ///< all of it in memory
+
+/// Frames as doubles: themselves, or a view of `room`, to which they were brought.
+Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& room);
 
 }  // namespace demix

@@ -55,6 +55,9 @@ class SignalReader {
   /// Whether any thread can read from any frame on, by read_at: out.cols() frames, which must be there.
   virtual bool anywhere() const { return false; }
   virtual void read_at(Index first, Eigen::Ref<Matrix<double>> out) const;
+  /// Whether it can be read as the floats it holds, by the second of these.
+  virtual bool holds_floats() const { return false; }
+  virtual void read_at(Index first, Matrix<float>& out) const;
   /// Rounding unit of what it holds, relative to full scale.
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
 };
@@ -107,7 +110,7 @@ class FileRecording final : public Recording {
   double resolution() const override;
   std::unique_ptr<Reading> read() const override;
   bool anywhere() const override;
-  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override;
+  AnyFrames frames_at(Index first, Index count, Room& room) const override;
 
  private:
   class FileReading;

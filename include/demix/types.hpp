@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 /// The types every other header speaks in. Data is channels x samples, column-major: one column is one frame.
@@ -20,6 +21,9 @@ using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 /// A read-only view of frames: a matrix, a block of its columns, or mapped memory, without a copy.
 template <typename T>
 using Frames = Eigen::Ref<const Matrix<T>>;
+
+/// The same of frames that may be of either type.
+using AnyFrames = std::variant<Frames<double>, Frames<float>>;
 
 /// Called now and then by what may take long, with the share done, 0 to 1.
 using ProgressCallback = std::function<void(double)>;

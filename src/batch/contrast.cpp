@@ -29,8 +29,8 @@ double slope_at_zero(Contrast contrast) {
 
 // One chunk, computed in T.
 template <typename T>
-void add_chunk(const Frames<double>& chunk, const Vector<double>& mean, const double* weights,
-               const Matrix<T>& B, Contrast contrast, ContrastSums& sums) {
+void add_chunk(const AnyFrames& chunk, const Vector<double>& mean, const double* weights, const Matrix<T>& B,
+               Contrast contrast, ContrastSums& sums) {
   Scratch<T> room;
   Matrix<T>& y = *room;
   const auto add = [&](const Matrix<T>& block, Index frames, const double* w) {
@@ -50,7 +50,7 @@ void add_chunk(const Frames<double>& chunk, const Vector<double>& mean, const do
     add_product(y, block, sums.product);
     sums.frames += w ? Eigen::Map<const Vector<double>>(w, frames).sum() : static_cast<double>(frames);
   };
-  for_each_centred_block<double, T>(chunk, mean, weights, add);
+  for_each_centred_block<T>(chunk, mean, weights, add);
 }
 
 }  // namespace
@@ -67,10 +67,11 @@ ContrastSums contrast_sums(const Recording& X, const Vector<double>& mean, const
                            Contrast contrast, bool in_float) {
   const Vector<double> zero = Vector<double>::Zero(B.rows());
   const Matrix<float> Bf = B.cast<float>();
+  const bool fits = fits_float(B);
   ContrastSums all{Matrix<double>::Zero(B.rows(), B.cols()), zero, zero, zero, 0};
-  parallel_sum(X, {}, 0, 0, all, [&](ContrastSums& sums, const Frames<double>& chunk, std::int64_t before) {
+  parallel_sum(X, {}, 0, 0, all, [&](ContrastSums& sums, const AnyFrames& chunk, std::int64_t before) {
     const double* weights = X.weights_from(before);
-    if (in_float && !weights) {
+    if (in_float && !weights && fits) {
       add_chunk<float>(chunk, mean, nullptr, Bf, contrast, sums);
     } else {
       add_chunk<double>(chunk, mean, weights, B, contrast, sums);

@@ -117,15 +117,14 @@ Matrix<double> cumulant_matrices(const Recording& X, const Vector<double>& mean,
                                  Index neighbours, const ProgressCallback& progress) {
   FourthSums sums(P.rows(), neighbours);
   parallel_sum(X, progress, 1. / 3, 2. / 3, sums,
-               [&](FourthSums& sum, const Frames<double>& chunk, std::int64_t before) {
+               [&](FourthSums& sum, const AnyFrames& chunk, std::int64_t before) {
                  Scratch room;
                  Matrix<double>& y = *room;
-                 for_each_centred_block<double>(
-                     chunk, mean, X.weights_from(before),
-                     [&](const Matrix<double>& block, Index frames, const double* w) {
-                       multiply(block, P, y);
-                       sum.add(y, frames, w);
-                     });
+                 for_each_centred_block(chunk, mean, X.weights_from(before),
+                                        [&](const Matrix<double>& block, Index frames, const double* w) {
+                                          multiply(block, P, y);
+                                          sum.add(y, frames, w);
+                                        });
                });
   return sums.cumulants();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "core/blocks.hpp"
@@ -59,6 +60,15 @@ struct Powers {
   Vector<double> second, fourth;
   double total = 0;  // of the weights
 
+  void add(const AnyFrames& chunk, const Vector<double>& mean, const Matrix<float>& W) {
+    Scratch<float> y;
+    for_each_centred_block<float>(chunk, mean, nullptr,
+                                  [&](Matrix<float>& block, Index frames, const double*) {
+                                    multiply(block, W, *y);
+                                    add_powers(*y, second, fourth);
+                                    total += static_cast<double>(frames);
+                                  });
+  }
   void add(const Matrix<double>& y, Index frames, const double* weights) {
     if (!weights) {
       add_powers(y, second, fourth);
@@ -83,11 +93,27 @@ struct Last {
   Powers powers;
   std::optional<CrosstalkSums> crosstalk;
 
+  void add(const AnyFrames& chunk, const Vector<double>& mean, const Matrix<double>& W, const double* weights,
+           bool with_crosstalk) {
+    Scratch y;
+    for_each_centred_block(chunk, mean, weights, [&](Matrix<double>& block, Index frames, const double* w) {
+      multiply(block, W, *y);
+      powers.add(*y, frames, w);
+      if (with_crosstalk) crosstalk->add(*y, frames, w);
+    });
+  }
   void merge(const Last& other) {
     powers.merge(other.powers);
     if (crosstalk) crosstalk->merge(*other.crosstalk);
   }
 };
+
+// Whether a pass over all frames, whitened, may be computed in float: if they have no more digits than that,
+// and whitening does not cancel them.
+bool float_is_enough(const Recording& X, const Whitening& white) {
+  constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
+  return X.resolution() >= rounding && !X.weights() && white.condition < 1e4 && fits_float(white.whitener);
+}
 
 // Every so manieth chunk is enough to estimate what varies little.
 Index chunks_between(std::int64_t frames) {
@@ -96,11 +122,11 @@ Index chunks_between(std::int64_t frames) {
 }
 
 // E[w(||y||^2) y y^T] of y = P (x - mean)
-Matrix<double> weighted_covariance(const Recording& X, const Vector<double>& mean, const Matrix<double>& P,
+Matrix<double> weighted_covariance(const Recording& X, const Whitening& white, const Matrix<double>& P,
                                    Weight weight, const ProgressCallback& progress = {}) {
-  WeightedMoments weighted(mean, P, weight);
+  WeightedMoments weighted(white.mean, P, weight, float_is_enough(X, white));
   parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
-               [&](WeightedMoments& sum, const Frames<double>& chunk, std::int64_t before) {
+               [&](WeightedMoments& sum, const AnyFrames& chunk, std::int64_t before) {
                  sum.add(chunk, X.weights_from(before));
                });
   return weighted.covariance();
@@ -134,8 +160,10 @@ Sample sample_of(const Recording& X, std::int64_t frames, std::int64_t enough) {
   Sample sample(X, frames, enough);
   std::int64_t before = 0;
   if (X.anywhere()) {
-    Matrix<double> room;
-    for (; before < frames; before += sample.stride()) sample.add(X.frames_at(before, 1, room), before);
+    Recording::Room room;
+    for (; before < frames; before += sample.stride()) {
+      sample.add(as_doubles(X.frames_at(before, 1, room), room.doubles), before);
+    }
     return sample;
   }
   X.pass([&](const Frames<double>& chunk) {
@@ -150,9 +178,11 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
   if (X.channels() == 0) throw std::invalid_argument("X: no channels");
   Moments moments(X.channels());
   parallel_sum(X, progress, 0, 1. / 3, moments,
-               [&](Moments& sum, const Frames<double>& chunk, std::int64_t before) {
+               [&](Moments& sum, const AnyFrames& chunk, std::int64_t before) {
                  sum.add(chunk, X.weights_from(before));
-                 if (!sum.covariance().allFinite()) require_squares(chunk, before);
+                 if (sum.finite()) return;
+                 Scratch room;
+                 require_squares(as_doubles(chunk, *room), before);
                });
   const Matrix<double> covariance = moments.covariance();
   for (Index i = 0; i < X.channels(); ++i) {
@@ -172,7 +202,7 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
 
 Eigenpairs fobi_eigenpairs(const Recording& X, const Whitening& white, Weight weight,
                            const ProgressCallback& progress) {
-  return symmetric_eigen(weighted_covariance(X, white.mean, white.whitener, weight, progress));
+  return symmetric_eigen(weighted_covariance(X, white, white.whitener, weight, progress));
 }
 
 Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white) {
@@ -199,21 +229,19 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   if (how.by) {
     last.crosstalk.emplace(how.by->weight);
     D = how.by->D;
-    if (D.size() == 0) D = weighted_covariance(X, model.mean, model.unmixing, how.by->weight).diagonal();
+    if (D.size() == 0) D = weighted_covariance(X, white, model.unmixing, how.by->weight).diagonal();
   }
   const Index every = chunks_between(white.frames);
-  parallel_sum(X, how.progress, 2. / 3, 1, last,
-               [&](Last& sum, const Frames<double>& chunk, std::int64_t before) {
-                 const bool one_of_some = sum.crosstalk && before / X.chunk_frames() % every == 0;
-                 Scratch room;
-                 Matrix<double>& y = *room;
-                 for_each_centred_block<double>(chunk, model.mean, X.weights_from(before),
-                                                [&](Matrix<double>& block, Index frames, const double* w) {
-                                                  multiply(block, model.unmixing, y);
-                                                  sum.powers.add(y, frames, w);
-                                                  if (one_of_some) sum.crosstalk->add(y, frames, w);
-                                                });
-               });
+  const bool in_float = float_is_enough(X, white);
+  const Matrix<float> W = model.unmixing.cast<float>();
+  parallel_sum(X, how.progress, 2. / 3, 1, last, [&](Last& sum, const AnyFrames& chunk, std::int64_t before) {
+    const bool one_of_some = sum.crosstalk && before / X.chunk_frames() % every == 0;
+    if (in_float && !one_of_some) {
+      sum.powers.add(chunk, model.mean, W);
+    } else {
+      sum.add(chunk, model.mean, model.unmixing, X.weights_from(before), one_of_some);
+    }
+  });
   const Powers& powers = last.powers;
   model.kurtosis = powers.fourth.array() * powers.total / powers.second.array().square();
   // Outputs were summed up in the order they had: their crosstalk follows them into the new one.

@@ -18,7 +18,7 @@ class HeldRecording final : public Recording {
   double resolution() const override { return resolution_; }
   std::unique_ptr<Reading> read() const override { return recording_.read(); }
   bool anywhere() const override { return true; }
-  Frames<double> frames_at(Index first, Index count, Matrix<double>& room) const override {
+  AnyFrames frames_at(Index first, Index count, Room& room) const override {
     return recording_.frames_at(first, count, room);
   }
   const Vector<double>* weights() const override {

@@ -222,7 +222,7 @@ Matrix<double> first_steps(const Likelihood& likelihood, Matrix<double> W) {
 // E[h h^T] of frames that were not all whitened by
 Matrix<double> second_moment(const Recording& X, const Whitening& white) {
   Moments moments(X.channels());
-  parallel_sum(X, {}, 0, 0, moments, [&](Moments& sum, const Frames<double>& chunk, std::int64_t before) {
+  parallel_sum(X, {}, 0, 0, moments, [&](Moments& sum, const AnyFrames& chunk, std::int64_t before) {
     sum.add(chunk, X.weights_from(before));
   });
   const Vector<double> off = moments.mean() - white.mean;

@@ -117,7 +117,8 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
     published<T>(run, X, moments, options, lambda2);
     if (run.status == OfflineStatus::diverged) return run;
   }
-  run.model = finish(MatrixRecording<T>(X), white, as_rotation(run, white), {.by = Finish::ByWeight{options.weight}});
+  run.model =
+      finish(MatrixRecording<T>(X), white, as_rotation(run, white), {.by = Finish::ByWeight{options.weight}});
   run.model.method = "sm-ica-offline";
   run.model.options["steps"] = options.steps == SmIcaOfflineOptions::Steps::natural ? "natural" : "published";
   run.model.options["seed"] = std::to_string(options.seed);

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 
 #include "core/frame_kernels.hpp"
 #include "core/scratch.hpp"
 #include "demix/types.hpp"
 
-/// How every pass over the data goes: block by block, small enough to stay in cache, in double.
+/// How every pass over the data goes: block by block, small enough to stay in cache.
 namespace demix {
 
 inline constexpr Index block_frames = 512;
@@ -18,22 +17,23 @@ inline constexpr Index block_rows = block_frames + 8;
 
 /// f(block, frames, weights) with each block of X less `origin`, channel after channel as the kernels want
 /// it: the first `frames` rows of it are the frames, what is below is 0. `weights`: of the frames of X, or
-/// null; then f gets none either, else as many as there are rows, and frames of weight 0 are 0.
-template <typename T, typename B = double, typename F>
-void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, const double* weights, F&& f) {
+/// null; then f gets none either, else as many as there are rows, and frames of weight 0 are 0. B: what the
+/// block is in, whatever X is.
+template <typename B = double, typename F>
+void for_each_centred_block(const AnyFrames& X, const Vector<double>& origin, const double* weights, F&& f) {
+  const Index all = std::visit([](const auto& x) { return x.cols(); }, X);
   Scratch<B> scratch;
   Matrix<B>& block = *scratch;
-  block.resize(block_rows, X.rows());
+  block.resize(block_rows, origin.size());
   block.bottomRows(block_rows - block_frames).setZero();
   Vector<double> w = Vector<double>::Zero(weights ? block_rows : 0);
-  for (Index start = 0; start < X.cols(); start += block_frames) {
-    const Index frames = std::min(block_frames, X.cols() - start);
-    if constexpr (std::is_same_v<T, double>) {
-      turn(X.col(start).data(), X.outerStride(), frames, origin, block.data(), block_rows);
-    } else {
-      const Matrix<double> part = X.middleCols(start, frames).template cast<double>();
-      turn(part.data(), part.rows(), frames, origin, block.data(), block_rows);
-    }
+  for (Index start = 0; start < all; start += block_frames) {
+    const Index frames = std::min(block_frames, all - start);
+    std::visit(
+        [&](const auto& x) {
+          turn(x.col(start).data(), x.outerStride(), frames, origin, block.data(), block_rows);
+        },
+        X);
     if (frames < block_frames) block.bottomRows(block_rows - frames).setZero();
     if (weights) {
       for (Index t = 0; t < block_frames; ++t) {
@@ -46,10 +46,10 @@ void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, co
 }
 
 /// The same of frames that all count the same: f(block, frames).
-template <typename T, typename F>
-void for_each_centred_block(const Frames<T>& X, const Vector<double>& origin, F&& f) {
-  for_each_centred_block<T>(X, origin, nullptr,
-                            [&](Matrix<double>& block, Index frames, const double*) { f(block, frames); });
+template <typename F>
+void for_each_centred_block(const AnyFrames& X, const Vector<double>& origin, F&& f) {
+  for_each_centred_block(X, origin, nullptr,
+                         [&](Matrix<double>& block, Index frames, const double*) { f(block, frames); });
 }
 
 }  // namespace demix

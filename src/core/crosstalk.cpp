@@ -72,13 +72,12 @@ Matrix<double> fobi_crosstalk(const Frames<double>& Y, Weight weight, std::int64
   CrosstalkSums sums(weight);
   Vector<double> D = Vector<double>::Zero(Y.rows());
   Vector<double> w;
-  for_each_centred_block<double>(Y, Vector<double>::Zero(Y.rows()),
-                                 [&](const Matrix<double>& block, Index frames) {
-                                   sums.add(block, frames, nullptr);
-                                   squared_lengths(block, w);
-                                   for (double& v : w) v = weight_value(weight, v);
-                                   D += block.array().square().matrix().transpose() * w;
-                                 });
+  for_each_centred_block(Y, Vector<double>::Zero(Y.rows()), [&](const Matrix<double>& block, Index frames) {
+    sums.add(block, frames, nullptr);
+    squared_lengths(block, w);
+    for (double& v : w) v = weight_value(weight, v);
+    D += block.array().square().matrix().transpose() * w;
+  });
   return sums.crosstalk(D / static_cast<double>(Y.cols()),
                         static_cast<double>(samples > 0 ? samples : Y.cols()));
 }

@@ -1,5 +1,7 @@
 #include "core/frame_kernels.hpp"
 
+#include <type_traits>
+
 #include "core/tile.hpp"
 
 namespace demix {
@@ -9,8 +11,6 @@ using Lane = Lanes<double>::Type;
 constexpr Index width = 4;
 
 DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
-
-DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
 
 // y_r(t) = sum_c p_rc x_c(t) for R rows of P and two lanes of frames. Columns that begin with zeros, as those
 // of a triangular P, are passed over.
@@ -55,49 +55,87 @@ struct Four {
   typedef T Type __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
 
-// Tiles of 4 x 4, turned in registers.
-template <typename T>
-DEMIX_INLINE void turn_body(const double* from, Index stride, Index frames, Index channels,
-                            const double* origin, T* to, Index rows) {
-  using V = typename Four<T>::Type;
-  const auto put = [](T* p, V v) { *reinterpret_cast<V*>(p) = v; };
-  const Index whole = channels - channels % 4;
-  Index t = 0;
-  for (; t + 4 <= frames; t += 4) {
-    for (Index i = 0; i < whole; i += 4) {
-      const Lane o = load(origin + i);
-      const double* x = from + t * stride + i;
-      const V a = __builtin_convertvector(load(x) - o, V);
-      const V b = __builtin_convertvector(load(x + stride) - o, V);
-      const V c = __builtin_convertvector(load(x + 2 * stride) - o, V);
-      const V d = __builtin_convertvector(load(x + 3 * stride) - o, V);
-      const V ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-      const V ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-      const V cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-      const V cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-      T* y = to + i * rows + t;
-      put(y, __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5));
-      put(y + rows, __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5));
-      put(y + 2 * rows, __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7));
-      put(y + 3 * rows, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
-    }
-    for (Index i = whole; i < channels; ++i) {
-      for (Index k = t; k < t + 4; ++k) to[i * rows + k] = static_cast<T>(from[k * stride + i] - origin[i]);
-    }
-  }
-  for (; t < frames; ++t) {
-    for (Index i = 0; i < channels; ++i) to[i * rows + t] = static_cast<T>(from[t * stride + i] - origin[i]);
+// Of four channels the values of a frame, and of a float also those of the frame four later, less their
+// origin. From floats it is taken away in two parts, so that it need not be a float itself.
+template <typename S, typename T>
+DEMIX_INLINE typename Lanes<T>::Type centred(const S* from, Index stride, Lane origin) {
+  using Stored = typename Four<S>::Type;
+  using Few = typename Four<T>::Type;
+  const auto both = [](Few low, Few high) {
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  };
+  const auto at = [&](Index t) { return *reinterpret_cast<const Stored*>(from + t * stride); };
+  if constexpr (std::is_same_v<T, double>) {
+    return __builtin_convertvector(at(0), Lane) - origin;
+  } else if constexpr (std::is_same_v<S, double>) {
+    return both(__builtin_convertvector(at(0) - origin, Few), __builtin_convertvector(at(4) - origin, Few));
+  } else {
+    const Few most = __builtin_convertvector(origin, Few);
+    const Few rest = __builtin_convertvector(origin - __builtin_convertvector(most, Lane), Few);
+    return (both(at(0), at(4)) - both(most, most)) - both(rest, rest);
   }
 }
 
-DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
-                             const double* origin, double* to, Index rows) {
-  turn_body(from, stride, frames, channels, origin, to, rows);
+// Tiles of 4 x 4, or 8 x 4 floats, turned in registers.
+template <typename S, typename T>
+DEMIX_INLINE void turn_body(const S* from, Index stride, Index frames, Index channels, const double* origin,
+                            T* to, Index rows) {
+  using V = typename Lanes<T>::Type;
+  constexpr Index lane = 32 / static_cast<Index>(sizeof(T));
+  const auto put = [](T* p, V v) { *reinterpret_cast<V*>(p) = v; };
+  const auto one = [&](Index i, Index k) {
+    to[i * rows + k] = static_cast<T>(static_cast<double>(from[k * stride + i]) - origin[i]);
+  };
+  const Index whole = channels - channels % 4;
+  Index t = 0;
+  for (; t + lane <= frames; t += lane) {
+    for (Index i = 0; i < whole; i += 4) {
+      const Lane o = load(origin + i);
+      const S* x = from + t * stride + i;
+      const V a = centred<S, T>(x, stride, o);
+      const V b = centred<S, T>(x + stride, stride, o);
+      const V c = centred<S, T>(x + 2 * stride, stride, o);
+      const V d = centred<S, T>(x + 3 * stride, stride, o);
+      T* y = to + i * rows + t;
+      if constexpr (lane == 4) {
+        const V ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+        const V ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+        const V cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+        const V cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+        put(y, __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5));
+        put(y + rows, __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5));
+        put(y + 2 * rows, __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7));
+        put(y + 3 * rows, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
+      } else {  // the same in both halves
+        const V ab01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+        const V ab23 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+        const V cd01 = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
+        const V cd23 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+        put(y, __builtin_shufflevector(ab01, cd01, 0, 1, 8, 9, 4, 5, 12, 13));
+        put(y + rows, __builtin_shufflevector(ab01, cd01, 2, 3, 10, 11, 6, 7, 14, 15));
+        put(y + 2 * rows, __builtin_shufflevector(ab23, cd23, 0, 1, 8, 9, 4, 5, 12, 13));
+        put(y + 3 * rows, __builtin_shufflevector(ab23, cd23, 2, 3, 10, 11, 6, 7, 14, 15));
+      }
+    }
+    for (Index i = whole; i < channels; ++i) {
+      for (Index k = t; k < t + lane; ++k) one(i, k);
+    }
+  }
+  for (; t < frames; ++t) {
+    for (Index i = 0; i < channels; ++i) one(i, t);
+  }
 }
-DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
-                             const double* origin, float* to, Index rows) {
-  turn_body(from, stride, frames, channels, origin, to, rows);
-}
+
+#define DEMIX_TURN(S, T)                                                                  \
+  DEMIX_CLONES void turn_tiles(const S* from, Index stride, Index frames, Index channels, \
+                               const double* origin, T* to, Index rows) {                 \
+    turn_body(from, stride, frames, channels, origin, to, rows);                          \
+  }
+DEMIX_TURN(double, double)
+DEMIX_TURN(double, float)
+DEMIX_TURN(float, double)
+DEMIX_TURN(float, float)
+#undef DEMIX_TURN
 
 DEMIX_CLONES void widen_all(const float* __restrict from, Index count, double* __restrict to) {
   for (Index k = 0; k < count; ++k) to[k] = static_cast<double>(from[k]);
@@ -137,6 +175,9 @@ DEMIX_CLONES void sums(const float* y, Index rows, const float* x, Index columns
 DEMIX_CLONES void lower_sums(const double* y, const double* x, Index channels, Index frames, double* s) {
   sums_body<true>(y, channels, x, channels, frames, s);
 }
+DEMIX_CLONES void lower_sums(const float* y, const float* x, Index channels, Index frames, double* s) {
+  sums_body<true>(y, channels, x, channels, frames, s);
+}
 
 // sum_i = sum_t x_i(t)
 DEMIX_CLONES void channel_sums(const double* x, Index channels, Index frames, double* sum) {
@@ -147,45 +188,68 @@ DEMIX_CLONES void channel_sums(const double* x, Index channels, Index frames, do
       low += load(x + i * frames + t);
       high += load(x + i * frames + t + width);
     }
-    low += high;
-    sum[i] = (low[0] + low[1]) + (low[2] + low[3]);
+    sum[i] = total(low + high);
   }
 }
 
-DEMIX_CLONES void powers(const double* x, Index channels, Index frames, double* second, double* fourth) {
+template <typename T>
+DEMIX_INLINE void powers_body(const T* x, Index channels, Index frames, double* second, double* fourth) {
+  using V = typename Lanes<T>::Type;
+  constexpr Index lane = 32 / static_cast<Index>(sizeof(T));
   for (Index i = 0; i < channels; ++i) {
-    Lane squares = {};
-    Lane fourths = {};
-    for (Index t = 0; t < frames; t += width) {
-      const Lane v = load(x + i * frames + t);
-      const Lane square = v * v;
+    V squares = {};
+    V fourths = {};
+    for (Index t = 0; t < frames; t += lane) {
+      const V v = *reinterpret_cast<const V*>(x + i * frames + t);
+      const V square = v * v;
       squares += square;
       fourths += square * square;
     }
-    for (Index q = 0; q < width; ++q) {
-      second[i] += squares[q];
-      fourth[i] += fourths[q];
-    }
+    second[i] += total(squares);
+    fourth[i] += total(fourths);
   }
+}
+DEMIX_CLONES void powers(const double* x, Index channels, Index frames, double* second, double* fourth) {
+  powers_body(x, channels, frames, second, fourth);
+}
+DEMIX_CLONES void powers(const float* x, Index channels, Index frames, double* second, double* fourth) {
+  powers_body(x, channels, frames, second, fourth);
 }
 
 // length_t = sum_i x_i(t)^2
-DEMIX_CLONES void lengths(const double* x, Index channels, Index frames, double* length) {
-  for (Index t = 0; t < frames; t += width) {
-    Lane sum = {};
+template <typename T>
+DEMIX_INLINE void lengths_body(const T* x, Index channels, Index frames, T* length) {
+  using V = typename Lanes<T>::Type;
+  for (Index t = 0; t < frames; t += 32 / static_cast<Index>(sizeof(T))) {
+    V sum = {};
     for (Index i = 0; i < channels; ++i) {
-      const Lane v = load(x + i * frames + t);
+      const V v = *reinterpret_cast<const V*>(x + i * frames + t);
       sum += v * v;
     }
-    store(length + t, sum);
+    *reinterpret_cast<V*>(length + t) = sum;
   }
 }
+DEMIX_CLONES void lengths(const double* x, Index channels, Index frames, double* length) {
+  lengths_body(x, channels, frames, length);
+}
+DEMIX_CLONES void lengths(const float* x, Index channels, Index frames, float* length) {
+  lengths_body(x, channels, frames, length);
+}
 
-DEMIX_CLONES void scale(const double* x, const double* w, Index channels, Index frames, double* y) {
+template <typename T>
+DEMIX_INLINE void scale_body(const T* x, const T* w, Index channels, Index frames, T* y) {
+  using V = typename Lanes<T>::Type;
+  const auto at = [](const T* from) { return *reinterpret_cast<const V*>(from); };
   for (Index i = 0; i < channels; ++i) {
-    for (Index t = 0; t < frames; t += width)
-      store(y + i * frames + t, load(w + t) * load(x + i * frames + t));
+    for (Index t = 0; t < frames; t += 32 / static_cast<Index>(sizeof(T)))
+      *reinterpret_cast<V*>(y + i * frames + t) = at(w + t) * at(x + i * frames + t);
   }
+}
+DEMIX_CLONES void scale(const double* x, const double* w, Index channels, Index frames, double* y) {
+  scale_body(x, w, channels, frames, y);
+}
+DEMIX_CLONES void scale(const float* x, const float* w, Index channels, Index frames, float* y) {
+  scale_body(x, w, channels, frames, y);
 }
 
 template <int C>
@@ -232,20 +296,23 @@ DEMIX_CLONES void product(const float* x, const float* p, Index channels, Index 
 
 }  // namespace
 
-template <typename T>
-void turn(const double* from, Index stride, Index frames, const Vector<double>& origin, T* to, Index rows) {
+template <typename S, typename T>
+void turn(const S* from, Index stride, Index frames, const Vector<double>& origin, T* to, Index rows) {
   turn_tiles(from, stride, frames, origin.size(), origin.data(), to, rows);
 }
 template void turn(const double*, Index, Index, const Vector<double>&, double*, Index);
 template void turn(const double*, Index, Index, const Vector<double>&, float*, Index);
+template void turn(const float*, Index, Index, const Vector<double>&, double*, Index);
+template void turn(const float*, Index, Index, const Vector<double>&, float*, Index);
 
 void widen(const float* from, Index count, double* to) { widen_all(from, count, to); }
 
-void add_scatter(const Matrix<double>& X, Matrix<double>& S) { add_scatter(X, X, S); }
-
-void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S) {
+template <typename T>
+void add_scatter(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S) {
   lower_sums(Y.data(), X.data(), X.cols(), X.rows(), S.data());
 }
+template void add_scatter(const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
+template void add_scatter(const Matrix<float>&, const Matrix<float>&, Matrix<double>&);
 
 template <typename T>
 void add_product(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S) {
@@ -259,22 +326,36 @@ void sum_frames(const Matrix<double>& X, Vector<double>& sum) {
   channel_sums(X.data(), X.cols(), X.rows(), sum.data());
 }
 
-void add_powers(const Matrix<double>& X, Vector<double>& second, Vector<double>& fourth) {
+template <typename T>
+void add_powers(const Matrix<T>& X, Vector<double>& second, Vector<double>& fourth) {
   powers(X.data(), X.cols(), X.rows(), second.data(), fourth.data());
 }
+template void add_powers(const Matrix<double>&, Vector<double>&, Vector<double>&);
+template void add_powers(const Matrix<float>&, Vector<double>&, Vector<double>&);
 
-void squared_lengths(const Matrix<double>& X, Vector<double>& length) {
+template <typename T>
+void squared_lengths(const Matrix<T>& X, Vector<T>& length) {
   length.resize(X.rows());
   lengths(X.data(), X.cols(), X.rows(), length.data());
 }
+template void squared_lengths(const Matrix<double>&, Vector<double>&);
+template void squared_lengths(const Matrix<float>&, Vector<float>&);
 
-void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y) {
+template <typename T>
+void weigh(const Matrix<T>& X, const T* w, Matrix<T>& Y) {
   Y.resize(X.rows(), X.cols());
   scale(X.data(), w, X.cols(), X.rows(), Y.data());
 }
+template void weigh(const Matrix<double>&, const double*, Matrix<double>&);
+template void weigh(const Matrix<float>&, const float*, Matrix<float>&);
 
 void add_selected_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S) {
   products(X.data(), X.rows(), rows.data(), static_cast<Index>(rows.size()), S.cols(), S.data());
+}
+
+bool fits_float(const Matrix<double>& P) {
+  const Eigen::ArrayXd largest = P.cwiseAbs().colwise().maxCoeff();
+  return (largest == 0 || (largest > 1e-30 && largest < 1e30)).all();
 }
 
 template <typename T>

@@ -25,7 +25,7 @@ Matrix<T> affine(const Matrix<double>& A, const Frames<T>& X, const Vector<doubl
   Scratch room;
   Matrix<double>& y = *room;
   Index start = 0;
-  for_each_centred_block<T>(X, from, [&](Matrix<double>& block, Index frames) {
+  for_each_centred_block(X, from, [&](Matrix<double>& block, Index frames) {
     multiply(block, A, y);
     if (!to.isZero(0)) y.rowwise() += to.transpose();
     turn(y.data(), y.rows(), A.rows(), Vector<double>::Zero(frames), Y.col(start).data(), Y.rows());

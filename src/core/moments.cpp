@@ -61,7 +61,7 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
     const auto x = X.middleCols(start, std::min(block_frames, X.cols() - start));
     const double* some = weights ? weights + start : nullptr;
     const Vector<double> near = mean_of_some<T>(x, some);
-    for_each_centred_block<T>(x, near, some, [&](Matrix<double>& block, Index frames, const double* w) {
+    for_each_centred_block(x, near, some, [&](Matrix<double>& block, Index frames, const double* w) {
       Moments one(channels());
       one.origin_ = near;
       one.count_ = w ? (Eigen::Map<const Vector<double>>(w, frames).array() > 0).count() : frames;
@@ -80,8 +80,9 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
   }
 }
 
-void Moments::add(const Frames<float>& X, const double* weights) { add_frames<float>(X, weights); }
-void Moments::add(const Frames<double>& X, const double* weights) { add_frames<double>(X, weights); }
+void Moments::add(const AnyFrames& X, const double* weights) {
+  std::visit([&](const auto& x) { add_frames(x, weights); }, X);
+}
 
 // scatter <- scatter_a + scatter_b + (n_a n_b / n) delta delta^T,   delta = mean_b - mean_a
 void Moments::merge(const Moments& other) {
@@ -104,32 +105,29 @@ Matrix<double> Moments::covariance() const {
   return Matrix<double>(scatter_.selfadjointView<Eigen::Lower>()) / weight_;
 }
 
-WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight)
-    : mean_(std::move(mean)),
-      P_(std::move(P)),
-      factors_(qr(P_)),
-      weight_(weight),
-      sum_(Matrix<double>::Zero(factors_.R.rows(), factors_.R.rows())) {
-  if (P_.cols() != mean_.size()) throw std::invalid_argument("P: one column per channel expected");
+WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight, bool in_float) {
+  if (P.cols() != mean.size()) throw std::invalid_argument("P: one column per channel expected");
+  Qr factors = qr(P);
+  const Index d = factors.R.rows();
+  Matrix<float> R = factors.R.cast<float>();
+  basis_ = std::make_shared<const Basis>(
+      Basis{std::move(mean), std::move(P), std::move(factors), weight, in_float, std::move(R)});
+  sum_ = Matrix<double>::Zero(d, d);
 }
 
 template <typename T>
-void WeightedMoments::add_frames(const Frames<T>& X, const double* weights) {
-  if (X.rows() != mean_.size()) {
-    throw std::invalid_argument("X: expected " + std::to_string(mean_.size()) + " channels, got " +
-                                std::to_string(X.rows()));
-  }
-  Scratch r_room, wr_room;
-  Matrix<double>& r = *r_room;    // R (x - mean); h = Q r is as long
-  Matrix<double>& wr = *wr_room;  // w(||h||^2) r
-  Vector<double> w;
-  for_each_centred_block<T>(X, mean_, weights, [&](Matrix<double>& block, Index frames, const double* own) {
-    multiply(block, factors_.R, r);
+void WeightedMoments::add_in(const AnyFrames& X, const Matrix<T>& R, const double* weights) {
+  Scratch<T> r_room, wr_room;
+  Matrix<T>& r = *r_room;    // R (x - mean); h = Q r is as long
+  Matrix<T>& wr = *wr_room;  // w(||h||^2) r
+  Vector<T> w;
+  for_each_centred_block<T>(X, basis_->mean, weights, [&](Matrix<T>& block, Index frames, const double* own) {
+    multiply(block, R, r);
     squared_lengths(r, w);
-    if (weight_ != Weight::square) {
-      for (double& v : w) v = weight_value(weight_, v);
+    if (basis_->weight != Weight::square) {
+      for (T& v : w) v = static_cast<T>(weight_value(basis_->weight, static_cast<double>(v)));
     }
-    if (own) w.array() *= Eigen::Map<const Eigen::ArrayXd>(own, w.size());
+    if (own) w.array() *= Eigen::Map<const Eigen::ArrayXd>(own, w.size()).template cast<T>();
     total_ += own ? Eigen::Map<const Vector<double>>(own, frames).sum() : static_cast<double>(frames);
     weigh(r, w.data(), wr);
     add_scatter(wr, r, sum_);
@@ -137,11 +135,22 @@ void WeightedMoments::add_frames(const Frames<T>& X, const double* weights) {
   });
 }
 
-void WeightedMoments::add(const Frames<float>& X, const double* weights) { add_frames<float>(X, weights); }
-void WeightedMoments::add(const Frames<double>& X, const double* weights) { add_frames<double>(X, weights); }
+void WeightedMoments::add(const AnyFrames& X, const double* weights) {
+  const Index channels = std::visit([](const auto& x) { return x.rows(); }, X);
+  if (channels != basis_->mean.size()) {
+    throw std::invalid_argument("X: expected " + std::to_string(basis_->mean.size()) + " channels, got " +
+                                std::to_string(channels));
+  }
+  if (basis_->in_float && !weights) {
+    add_in(X, basis_->R, weights);
+  } else {
+    add_in(X, basis_->factors.R, weights);
+  }
+}
 
 void WeightedMoments::merge(const WeightedMoments& other) {
-  if (other.weight_ != weight_ || other.mean_ != mean_ || other.P_ != P_) {
+  if (basis_ != other.basis_ && (other.basis_->weight != basis_->weight ||
+                                 other.basis_->mean != basis_->mean || other.basis_->P != basis_->P)) {
     throw std::invalid_argument("merge: the two sums must share mean, P and weight");
   }
   sum_ += other.sum_;
@@ -152,7 +161,8 @@ void WeightedMoments::merge(const WeightedMoments& other) {
 Matrix<double> WeightedMoments::covariance() const {
   const double n = total_ > 0 ? total_ : 1;
   const Matrix<double> all = sum_.selfadjointView<Eigen::Lower>();
-  const Matrix<double> C = factors_.Q * (all / n) * factors_.Q.transpose();
+  const Matrix<double>& Q = basis_->factors.Q;
+  const Matrix<double> C = Q * (all / n) * Q.transpose();
   return (C + C.transpose()) / 2;
 }
 

@@ -28,7 +28,7 @@ class SharedReading {
   };
   /// use(view of the next one); `chunk` is told first, also if reading throws.
   template <typename Use>
-  void next(Chunk& chunk, Matrix<double>& room, const Use& use) {
+  void next(Chunk& chunk, Recording::Room& room, const Use& use) {
     {
       const std::scoped_lock lock(mutex_);
       chunk = {chunks_++, before_, 0};
@@ -38,8 +38,8 @@ class SharedReading {
         before_ += chunk.frames;
       } else {
         over_ = true;  // unless it goes well
-        room.resize(X_.channels(), X_.chunk_frames());
-        chunk.frames = source_->next(room);
+        room.doubles.resize(X_.channels(), X_.chunk_frames());
+        chunk.frames = source_->next(room.doubles);
         before_ += chunk.frames;
         over_ = chunk.frames == 0;
       }
@@ -48,7 +48,7 @@ class SharedReading {
     if (anywhere_) {
       use(X_.frames_at(chunk.before, chunk.frames, room));
     } else {
-      use(Frames<double>(room.leftCols(chunk.frames)));
+      use(Frames<double>(room.doubles.leftCols(chunk.frames)));
     }
   }
 
@@ -107,13 +107,12 @@ void parallel_sum(const Recording& X, const ProgressCallback& progress, double f
   };
   const auto work = [&] {
     try {
-      Matrix<double> room;
+      Recording::Room room;
       SharedReading::Chunk chunk;
       for (;;) {
         Part part{zero, 0, {}};
         try {
-          source.next(chunk, room,
-                      [&](const Frames<double>& frames) { add(part.sum, frames, chunk.before); });
+          source.next(chunk, room, [&](const AnyFrames& frames) { add(part.sum, frames, chunk.before); });
         } catch (...) {
           part.wrong = std::current_exception();
         }

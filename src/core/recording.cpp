@@ -7,6 +7,7 @@
 
 #include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
+#include "core/scratch.hpp"
 
 namespace demix {
 namespace {
@@ -33,7 +34,7 @@ Index Recording::chunk_frames() const {
   return std::clamp<Index>((Index{1} << 14) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
 }
 
-Frames<double> Recording::frames_at(Index, Index, Matrix<double>&) const {
+AnyFrames Recording::frames_at(Index, Index, Room&) const {
   throw std::logic_error("frames_at: this recording is read from its first frame on");
 }
 
@@ -49,18 +50,8 @@ std::unique_ptr<Recording::Reading> MatrixRecording<T>::read() const {
 }
 
 template <typename T>
-Frames<double> MatrixRecording<T>::frames_at(Index first, Index count, Matrix<double>& room) const {
-  if constexpr (std::is_same_v<T, double>) {
-    return X_.middleCols(first, count);
-  } else {
-    room.resize(X_.rows(), count);
-    if (X_.outerStride() == X_.rows()) {
-      widen(X_.col(first).data(), room.size(), room.data());
-    } else {
-      for (Index t = 0; t < count; ++t) widen(X_.col(first + t).data(), X_.rows(), room.col(t).data());
-    }
-    return room;
-  }
+AnyFrames MatrixRecording<T>::frames_at(Index first, Index count, Room&) const {
+  return Frames<T>(X_.middleCols(first, count));
 }
 template class MatrixRecording<float>;
 template class MatrixRecording<double>;
@@ -113,9 +104,13 @@ Index RecordingWithout::frames() const {
   return left;
 }
 
-Frames<double> RecordingWithout::frames_at(Index first, Index count, Matrix<double>& room) const {
-  Matrix<double> part;
-  room.resize(channels(), count);
+AnyFrames RecordingWithout::frames_at(Index first, Index count, Room& room) const {
+  Room part;
+  bool floats = false;
+  const auto bring = [&](const auto& frames, auto& to, Index done) {
+    if (done == 0) to.resize(channels(), count);
+    to.middleCols(done, frames.cols()) = frames;
+  };
   Index done = 0;
   Index before = 0;  // frames of the segments before this one
   for (const Segment& s : good_) {
@@ -123,13 +118,20 @@ Frames<double> RecordingWithout::frames_at(Index first, Index count, Matrix<doub
     if (first + done < before + size) {
       const Index offset = first + done - before;
       const Index now = std::min(count - done, size - offset);
-      room.middleCols(done, now) = from_.frames_at(s.first + offset, now, part);
+      const AnyFrames frames = from_.frames_at(s.first + offset, now, part);
+      floats = std::holds_alternative<Frames<float>>(frames);
+      if (floats) {
+        bring(std::get<Frames<float>>(frames), room.floats, done);
+      } else {
+        bring(std::get<Frames<double>>(frames), room.doubles, done);
+      }
       done += now;
       if (done == count) break;
     }
     before += size;
   }
-  return room;
+  if (floats) return Frames<float>(room.floats);
+  return Frames<double>(room.doubles);
 }
 
 class RecordingWithout::Skipping final : public Reading {
@@ -194,8 +196,18 @@ std::unique_ptr<Recording::Reading> MappedRecording::read() const {
 
 void MappedRecording::pass(const Visitor& visit) const {
   InOrder in_order{&visit, {}};
-  parallel_sum(from_, {}, 0, 0, in_order,
-               [&](InOrder& mine, const Frames<double>& chunk, std::int64_t) { mine.frames = map_(chunk); });
+  parallel_sum(from_, {}, 0, 0, in_order, [&](InOrder& mine, const AnyFrames& chunk, std::int64_t) {
+    Scratch room;
+    mine.frames = map_(as_doubles(chunk, *room));
+  });
+}
+
+Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& room) {
+  if (const auto* doubles = std::get_if<Frames<double>>(&frames)) return *doubles;
+  const auto& floats = std::get<Frames<float>>(frames);
+  room.resize(floats.rows(), floats.cols());
+  for (Index t = 0; t < floats.cols(); ++t) widen(floats.col(t).data(), floats.rows(), room.col(t).data());
+  return room;
 }
 
 Matrix<double> gather(const Recording& recording) {

@@ -10,6 +10,14 @@ struct Lanes {
   typedef T Type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
 };
 
+/// Of all values of a lane.
+DEMIX_INLINE double total(Lanes<double>::Type v) { return (v[0] + v[1]) + (v[2] + v[3]); }
+DEMIX_INLINE double total(Lanes<float>::Type v) {
+  using Doubles = Lanes<double>::Type;
+  return total(__builtin_convertvector(__builtin_shufflevector(v, v, 0, 1, 2, 3), Doubles) +
+               __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), Doubles));
+}
+
 /// out_rc <- keep out_rc + sum_t row_r(t) column_c(t) for a tile of R x C, which stays in registers. Columns
 /// are `length` apart, which is also how long they are, a multiple of 32 bytes; `ld`: from column to column
 /// of out.
@@ -34,9 +42,7 @@ DEMIX_INLINE void sum_tile(const T* const* rows, const T* columns, Index length,
   for (int c = 0; c < C; ++c) {
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      double total = 0;
-      for (Index q = 0; q < width; ++q) total += static_cast<double>(sum[r][c][q]);
-      out[c * ld + r] = keep * out[c * ld + r] + total;
+      out[c * ld + r] = keep * out[c * ld + r] + total(sum[r][c]);
     }
   }
 }

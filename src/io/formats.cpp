@@ -124,6 +124,10 @@ void SignalReader::read_at(Index, Eigen::Ref<Matrix<double>>) const {
   throw std::logic_error("read_at: this file is read from its first frame on");
 }
 
+void SignalReader::read_at(Index, Matrix<float>&) const {
+  throw std::logic_error("read_at: this file does not hold floats");
+}
+
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
     : paths_(std::move(paths)) {
   if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
@@ -200,11 +204,16 @@ bool FileRecording::anywhere() const {
          (readers_.size() == 1 && readers_[0]->anywhere() && facts_.frames > kept_values / channels());
 }
 
-Frames<double> FileRecording::frames_at(Index first, Index count, Matrix<double>& room) const {
-  if (is_kept_) return kept_.middleCols(first, count);
-  room.resize(channels(), count);
-  readers_[0]->read_at(first, room);
-  return room;
+AnyFrames FileRecording::frames_at(Index first, Index count, Room& room) const {
+  if (is_kept_) return Frames<double>(kept_.middleCols(first, count));
+  if (readers_[0]->holds_floats()) {
+    room.floats.resize(channels(), count);
+    readers_[0]->read_at(first, room.floats);
+    return Frames<float>(room.floats);
+  }
+  room.doubles.resize(channels(), count);
+  readers_[0]->read_at(first, room.doubles);
+  return Frames<double>(room.doubles);
 }
 
 // Of all files, so many frames after the first.

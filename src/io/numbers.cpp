@@ -42,7 +42,7 @@ template <typename T>
 NumberType type_of(bool swapped) {
   using Rounded = std::conditional_t<std::is_same_v<T, float>, float, double>;  // whole numbers are exact
   return {sizeof(T), swapped ? decode<T, true> : decode<T, false>,
-          static_cast<double>(std::numeric_limits<Rounded>::epsilon())};
+          static_cast<double>(std::numeric_limits<Rounded>::epsilon()), false};
 }
 
 class NumbersReader final : public SignalReader {
@@ -69,6 +69,16 @@ class NumbersReader final : public SignalReader {
     const Index channels = layout_.facts.channels;
     numbers(static_cast<std::uint64_t>(first) * static_cast<std::uint64_t>(channels), out.cols() * channels,
             out.data());
+  }
+
+  bool holds_floats() const override { return layout_.type.floats; }
+  void read_at(Index first, Matrix<float>& out) const override {
+    const std::size_t bytes = static_cast<std::size_t>(out.size()) * sizeof(float);
+    char* to = reinterpret_cast<char*>(out.data());
+    const char* from = fetch(layout_.offset + static_cast<std::uint64_t>(first) *
+                                                  static_cast<std::uint64_t>(out.rows()) * sizeof(float),
+                             bytes, to);
+    if (from != to) std::memcpy(to, from, bytes);
   }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
@@ -146,7 +156,7 @@ class NumbersReader final : public SignalReader {
 
 NumberType number_type(char kind, std::size_t bytes, bool swapped) {
   if (kind == 'f' && bytes == 4 && !swapped && std::endian::native == std::endian::little) {
-    return {4, decode_floats, type_of<float>(false).resolution};
+    return {4, decode_floats, type_of<float>(false).resolution, true};
   }
   if (kind == 'f' && bytes == 4) return type_of<float>(swapped);
   if (kind == 'f' && bytes == 8) return type_of<double>(swapped);

@@ -13,6 +13,7 @@ struct NumberType {
   std::size_t bytes = 0;
   void (*decode)(const char* from, Index count, double* to) = nullptr;  ///< null: there is no such type
   double resolution = 0;
+  bool floats = false;  ///< as they are in memory
 };
 /// Kind as NumPy writes it: f, i, u or b. `swapped`: most significant byte first.
 NumberType number_type(char kind, std::size_t bytes, bool swapped = false);
