@@ -27,12 +27,6 @@ template <typename T>
 DEMIX_INLINE void store(T* p, Lane<T> v) {
   *reinterpret_cast<Lane<T>*>(p) = v;
 }
-template <typename V>
-DEMIX_INLINE double total(V v) {
-  double sum = 0;
-  for (Index q = 0; q < static_cast<Index>(sizeof(v) / sizeof(v[0])); ++q) sum += static_cast<double>(v[q]);
-  return sum;
-}
 
 // e^x for x <= 0, to 2e-15 of it; below -700 that of -700.
 //   x = n ln 2 + r,  e^x = 2^n e^r,  |r| <= ln(2) / 2
@@ -91,7 +85,7 @@ template <bool weighted, typename T>
 DEMIX_INLINE NonlinearitySums logcosh_body(T* y, Index n, const T* w) {
   using V = Lane<T>;
   constexpr double log2 = 0x1.62e42fefa39efp-1;
-  constexpr Index some = width<T> * (sizeof(T) == 8 ? 512 : 96);  // a power of 2 that is still a number
+  constexpr Index some = width<T> * (sizeof(T) == 8 ? 240 : 96);  // 2 to that power is still a number
   V squares = {};
   V slopes = {};
   V sizes = {};
@@ -117,7 +111,9 @@ DEMIX_INLINE NonlinearitySums logcosh_body(T* y, Index n, const T* w) {
       store(y + t, u * g);
     }
     if (!weighted) {
-      for (Index q = 0; q < width<T>; ++q) logs += std::log(static_cast<double>(product[q]));
+      double all = 1;
+      for (Index q = 0; q < width<T>; ++q) all *= static_cast<double>(product[q]);
+      logs += std::log(all);
     }
   }
   if (!weighted) logs -= static_cast<double>(n) * log2;

@@ -97,11 +97,11 @@ class Search {
 // On all stages of the data, each from where the last one ended.
 template <typename Project>
 void search(Search& s, const LearningData& data, const FastIcaOptions& options, const Project& project) {
-  const double roughly = std::max(1e-4, options.tolerance);
+  const double roughly = std::max(1e-2, options.tolerance);  // a part leads no nearer
+  const bool rough = data.in_float(1e-2);
   for (const Recording* part : data.stages()) {
     const bool last = part == &data.all();
     const double tolerance = last ? options.tolerance : roughly;
-    const bool rough = data.in_float(std::sqrt(2 * roughly));
     s.run(*part, {rough, last ? data.are_floats() : rough}, tolerance,
           last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project,
           last && !options.deflation ? options.progress : ProgressCallback());

@@ -89,6 +89,9 @@ DEMIX_INLINE void turn_body(const S* from, Index stride, Index frames, Index cha
   const Index whole = channels - channels % 4;
   Index t = 0;
   for (; t + lane <= frames; t += lane) {
+    // What comes next is asked for a page ahead.
+    const auto* next = reinterpret_cast<const char*>(from + t * stride) + 4096;
+    for (Index b = 0; b < lane * stride * static_cast<Index>(sizeof(S)); b += 64) __builtin_prefetch(next + b);
     for (Index i = 0; i < whole; i += 4) {
       const Lane o = load(origin + i);
       const S* x = from + t * stride + i;
@@ -153,7 +156,10 @@ DEMIX_INLINE void sums_body(const T* y, Index rows, const T* x, Index columns, I
       const T* three[] = {row(i), row(i + 1), row(i + 2)};
       sum_tile<3, 4>(three, x + j * frames, frames, 1, s + j * rows + i, rows);
     }
-    for (; i < rows; ++i) {
+    if (i + 2 == rows) {
+      const T* two[] = {row(i), row(i + 1)};
+      sum_tile<2, 4>(two, x + j * frames, frames, 1, s + j * rows + i, rows);
+    } else if (i < rows) {
       const T* one[] = {row(i)};
       sum_tile<1, 4>(one, x + j * frames, frames, 1, s + j * rows + i, rows);
     }

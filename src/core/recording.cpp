@@ -31,7 +31,7 @@ class MatrixReading final : public Recording::Reading {
 }  // namespace
 
 Index Recording::chunk_frames() const {
-  return std::clamp<Index>((Index{1} << 14) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
+  return std::clamp<Index>((Index{1} << 16) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
 }
 
 AnyFrames Recording::frames_at(Index, Index, Room&) const {
