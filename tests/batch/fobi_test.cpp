@@ -118,6 +118,25 @@ TEST(Fobi, TheErrorIsPredictedFromTheOutputsAlone) {
   EXPECT_LT(mean, 1.4);
 }
 
+// Passes over floats are in float only where that tells nothing else than double would.
+TEST(Fobi, FloatsAreAsGoodAsTheirDigits) {
+  const Mixture m = four_sources(50000, 14);
+  const Matrix<float> X = m.mixtures.cast<float>();
+  const Model in_float = fobi(X);
+  const Model in_double = fobi(X.cast<double>());
+  EXPECT_LT((in_float.unmixing - in_double.unmixing).norm(), 1e-5 * in_double.unmixing.norm());
+  EXPECT_TRUE(in_float.kurtosis.isApprox(in_double.kurtosis, 1e-6));
+
+  // Of nearly dependent channels all digits are needed.
+  Matrix<double> near = m.sources;
+  near.row(1) *= 1e-4;
+  near.row(1) += near.row(0);
+  const Matrix<float> dependent = near.cast<float>();
+  const Model a = fobi(dependent);
+  const Model b = fobi(dependent.cast<double>());
+  EXPECT_LT((a.unmixing - b.unmixing).norm(), 1e-9 * b.unmixing.norm());
+}
+
 TEST(Fobi, TellsTheCrosstalkToExpectOfItsOutputs) {
   const Mixture m = four_sources(5000, 13);
   for (const Weight weight : {Weight::square, Weight::log}) {

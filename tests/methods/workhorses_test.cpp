@@ -65,6 +65,27 @@ TEST(Workhorses, WeightsAreHowOftenAFrameIsThere) {
   EXPECT_THROW(method_named("stream").run(weighted, {}), NoSuchOption);
 }
 
+// Units do not matter, also where their squares are beyond a float.
+TEST(Workhorses, FloatsOfAnySizeAreSeparated) {
+  const Mixture m = laplace_and_uniform(50000);
+  for (const float scale : {1e-35F, 1e-20F, 1e20F, 1e35F}) {
+    for (const Index other : {Index{-1}, Index{2}}) {  // also beside a channel of another unit
+      Vector<double> units = Vector<double>::Constant(4, static_cast<double>(scale));
+      if (other >= 0) units(other) = 1;
+      const Matrix<float> X = (units.asDiagonal() * m.mixtures).cast<float>();
+      const Frames<float> frames(X);
+      const MatrixRecording<float> recording(frames);
+      for (const std::string_view name : workhorses()) {
+        const Outcome out = method_named(name).run(recording, {});
+        ASSERT_TRUE(out.ok) << name << " " << out.why;
+        const double error = amari_index(out.model.unmixing * units.asDiagonal() * m.mixing);
+        EXPECT_LT(error, name == "fobi" ? 1 : 0.02) << name << " " << scale << " " << other;
+        EXPECT_TRUE(out.model.kurtosis.allFinite()) << name << " " << scale;
+      }
+    }
+  }
+}
+
 TEST(Workhorses, StabilityTellsWhatIsFoundAgain) {
   const Mixture m = laplace_and_uniform(5000);
   Random random(33);
