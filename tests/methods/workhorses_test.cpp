@@ -65,10 +65,10 @@ TEST(Workhorses, WeightsAreHowOftenAFrameIsThere) {
   EXPECT_THROW(method_named("stream").run(weighted, {}), NoSuchOption);
 }
 
-// Units do not matter, also where their squares are beyond a float.
+// Units do not matter, also near the ends of what a float can hold.
 TEST(Workhorses, FloatsOfAnySizeAreSeparated) {
   const Mixture m = laplace_and_uniform(50000);
-  for (const float scale : {1e-35F, 1e-20F, 1e20F, 1e35F}) {
+  for (const float scale : {1e-37F, 1e-20F, 1e20F, 1e37F}) {
     for (const Index other : {Index{-1}, Index{2}}) {  // also beside a channel of another unit
       Vector<double> units = Vector<double>::Constant(4, static_cast<double>(scale));
       if (other >= 0) units(other) = 1;
