@@ -9,16 +9,17 @@ import numpy as np
 
 
 def timed(work, repeats):
-    seconds = []
+    """Seconds and result of each run."""
+    seconds, results = [], []
     for k in range(repeats):
         start = time.perf_counter()
-        result = work(k)
+        results.append(work(k))
         seconds.append(time.perf_counter() - start)
-    return seconds, result
+    return seconds, results
 
 
 def sklearn_fastica(file, dtype, tol, repeats):
-    """Seconds of each run, each from another start, and the last unmixing."""
+    """Seconds, iterations and unmixing of each run, each from another start."""
     from sklearn.decomposition import FastICA
     warnings.simplefilter("ignore")
     X = np.load(file).astype(dtype)  # one row per frame
@@ -30,8 +31,8 @@ def sklearn_fastica(file, dtype, tol, repeats):
         iterations.append(int(ica.n_iter_))
         return ica.components_.astype(float).tolist()
 
-    seconds, unmixing = timed(run, int(repeats))
-    return {"seconds": seconds, "iterations": iterations, "unmixing": unmixing}
+    seconds, unmixings = timed(run, int(repeats))
+    return {"seconds": seconds, "iterations": iterations, "unmixings": unmixings}
 
 
 def mne_infomax(file, repeats):
@@ -46,8 +47,8 @@ def mne_infomax(file, repeats):
         whitener = (vectors / np.sqrt(values)).T
         return (mne.preprocessing.infomax(X @ whitener.T, extended=True, random_state=seed, max_iter=500) @ whitener).tolist()
 
-    seconds, unmixing = timed(run, int(repeats))
-    return {"seconds": seconds, "unmixing": unmixing}
+    seconds, unmixings = timed(run, int(repeats))
+    return {"seconds": seconds, "unmixings": unmixings}
 
 
 def numpy_fobi(file, repeats):
@@ -63,8 +64,8 @@ def numpy_fobi(file, repeats):
         _, U = np.linalg.eigh((H * length[:, None]).T @ H / len(H))
         return (U.T @ whitener).tolist()
 
-    seconds, unmixing = timed(run, int(repeats))
-    return {"seconds": seconds, "unmixing": unmixing}
+    seconds, unmixings = timed(run, int(repeats))
+    return {"seconds": seconds, "unmixings": unmixings}
 
 
 def gemm_and_copy(rows, frames, repeats):
