@@ -40,6 +40,8 @@ class Moments {
  private:
   template <typename T>
   void add_frames(const Frames<T>& X, const double* weights);
+  void add_four(const Frames<double>& X, const Vector<double>& near);
+  void merge_centred(Moments& one, const Vector<double>& sum);
 
   std::int64_t count_ = 0;
   double weight_ = 0;       // sum

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/blocks.hpp"
+#include "core/four_channels.hpp"
 #include "core/frame_kernels.hpp"
 
 namespace demix {
@@ -61,6 +62,12 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
     const auto x = X.middleCols(start, std::min(block_frames, X.cols() - start));
     const double* some = weights ? weights + start : nullptr;
     const Vector<double> near = mean_of_some<T>(x, some);
+    if constexpr (std::is_same_v<T, double>) {
+      if (channels() == 4 && !weights) {
+        add_four(x, near);
+        continue;
+      }
+    }
     for_each_centred_block(x, near, some, [&](Matrix<double>& block, Index frames, const double* w) {
       Moments one(channels());
       one.origin_ = near;
@@ -71,13 +78,28 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
       if (w) weigh(block, w, weighed);
       const Matrix<double>& weighted = w ? weighed : block;
       sum_frames(weighted, off);
-      off /= one.weight_;  // small, so that what it adds to the scatter can be taken away again
       add_scatter(weighted, block, one.scatter_);
-      one.scatter_.selfadjointView<Eigen::Lower>().rankUpdate(off, -one.weight_);
-      one.mean_ = off;
-      merge(one);
+      merge_centred(one, off);
     });
   }
+}
+
+void Moments::add_four(const Frames<double>& X, const Vector<double>& near) {
+  Moments one(4);
+  one.origin_ = near;
+  one.count_ = X.cols();
+  one.weight_ = one.squares_ = static_cast<double>(X.cols());
+  Vector<double> sum = Vector<double>::Zero(4);
+  add_scatter_of_four(X, near, sum, one.scatter_);
+  merge_centred(one, sum);
+}
+
+// `one` has its scatter around its origin; sum: of what is off it, which is small, so that what it adds to
+// the scatter can be taken away again.
+void Moments::merge_centred(Moments& one, const Vector<double>& sum) {
+  one.mean_ = sum / one.weight_;
+  one.scatter_.selfadjointView<Eigen::Lower>().rankUpdate(one.mean_, -one.weight_);
+  merge(one);
 }
 
 void Moments::add(const AnyFrames& X, const double* weights) {
@@ -136,6 +158,8 @@ void WeightedMoments::add_in(const AnyFrames& X, const Matrix<T>& R, const doubl
 }
 
 void WeightedMoments::add(const AnyFrames& X, const double* weights) {
+  const auto* doubles = std::get_if<Frames<double>>(&X);
+  const Matrix<double>& R = basis_->factors.R;
   const Index channels = std::visit([](const auto& x) { return x.rows(); }, X);
   if (channels != basis_->mean.size()) {
     throw std::invalid_argument("X: expected " + std::to_string(basis_->mean.size()) + " channels, got " +
@@ -143,8 +167,12 @@ void WeightedMoments::add(const AnyFrames& X, const double* weights) {
   }
   if (basis_->in_float && !weights) {
     add_in(X, basis_->R, weights);
+  } else if (doubles && R.rows() == 4 && R.cols() == 4 && !weights && basis_->weight == Weight::square) {
+    add_weighted_scatter_of_four(*doubles, basis_->mean, R, sum_);
+    total_ += static_cast<double>(doubles->cols());
+    count_ += doubles->cols();
   } else {
-    add_in(X, basis_->factors.R, weights);
+    add_in(X, R, weights);
   }
 }
 

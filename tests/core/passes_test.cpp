@@ -1,3 +1,4 @@
+#include "core/four_channels.hpp"
 #include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
 #include "demix/moments.hpp"
@@ -95,6 +96,39 @@ TEST(FrameKernels, TurnIsATranspositionAndCostsNoDigits) {
   expect_transposition<double, float>();
   expect_transposition<float, double>();
   expect_transposition<float, float>();
+}
+
+TEST(FourChannels, PassesAreThoseOfTheFormulas) {
+  Random random(7);
+  for (const Index frames : {1, 2, 3, 4, 5, 8, 30, 1001}) {
+    const Matrix<double> wide = random.normal(6, frames);  // of which four are used
+    const Frames<double> X(wide.topRows(4));
+    const Vector<double> origin = random.normal(4, 1);
+    const Matrix<double> W = random.normal(4, 4);
+    const Matrix<double> R = W.triangularView<Eigen::Upper>();
+    const Matrix<double> x = X.colwise() - origin;
+    const Matrix<double> r = R * x;
+    const Matrix<double> y = W * x;
+    const Matrix<double> one = Matrix<double>::Ones(4, 4);
+    const auto lower = [](const Matrix<double>& S) {
+      return Matrix<double>(S.triangularView<Eigen::Lower>());
+    };
+
+    Vector<double> sum = Vector<double>::Ones(4);
+    Matrix<double> S = one;
+    add_scatter_of_four(X, origin, sum, S);
+    EXPECT_TRUE(sum.isApprox(Vector<double>::Ones(4) + x.rowwise().sum(), 1e-12)) << frames;
+    EXPECT_TRUE(lower(S).isApprox(lower(one + x * x.transpose()), 1e-12)) << frames;
+    S = one;
+    add_weighted_scatter_of_four(X, origin, R, S);
+    const Vector<double> length = r.colwise().squaredNorm().transpose();
+    EXPECT_TRUE(lower(S).isApprox(lower(one + r * length.asDiagonal() * r.transpose()), 1e-12)) << frames;
+    Vector<double> second = Vector<double>::Ones(4);
+    Vector<double> fourth = second;
+    add_powers_of_four(X, origin, W, second, fourth);
+    EXPECT_TRUE(second.isApprox((y.array().square().rowwise().sum() + 1).matrix(), 1e-12)) << frames;
+    EXPECT_TRUE(fourth.isApprox((y.array().pow(4).rowwise().sum() + 1).matrix(), 1e-12)) << frames;
+  }
 }
 
 const auto add_moments = [](Moments& sum, const AnyFrames& chunk, std::int64_t) { sum.add(chunk); };
