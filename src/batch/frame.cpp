@@ -149,36 +149,34 @@ void warn_of_crosstalk(Model& model, const Matrix<double>& crosstalk) {
 
 }  // namespace
 
-Sample::Sample(const Recording& X, std::int64_t frames, std::int64_t enough)
-    : stride_(std::max<std::int64_t>(1, (frames + enough - 1) / enough)),
-      frames_(X.channels(), (frames + stride_ - 1) / stride_) {
-  if (!X.weights()) return;
-  weights_.resize(frames_.cols());
-  for (Index k = 0; k < frames_.cols(); ++k) weights_(k) = (*X.weights())(k * stride_);
-}
-
-void Sample::add(const Frames<double>& chunk, std::int64_t before) {
-  const std::int64_t first = (before + stride_ - 1) / stride_;  // of those kept
-  for (std::int64_t k = first; k * stride_ < before + chunk.cols(); ++k)
-    frames_.col(k) = chunk.col(k * stride_ - before);
-}
-
-Sample sample_of(const Recording& X, std::int64_t frames, std::int64_t enough) {
-  Sample sample(X, frames, enough);
+template <typename T>
+Sample<T> sample_of(const Recording& X, std::int64_t frames, std::int64_t enough) {
+  const std::int64_t stride = std::max<std::int64_t>(1, (frames + enough - 1) / enough);
+  Sample<T> sample{Matrix<T>(X.channels(), (frames + stride - 1) / stride), {}};
+  const auto keep = [&](const auto& chunk, std::int64_t before) {
+    for (std::int64_t k = (before + stride - 1) / stride; k * stride < before + chunk.cols(); ++k)
+      sample.frames.col(k) = chunk.col(k * stride - before).template cast<T>();
+  };
   std::int64_t before = 0;
   if (X.anywhere()) {
     Recording::Room room;
-    for (; before < frames; before += sample.stride()) {
-      sample.add(as_doubles(X.frames_at(before, 1, room), room.doubles), before);
+    for (; before < frames; before += stride) {
+      std::visit([&](const auto& frame) { keep(frame, before); }, X.frames_at(before, 1, room));
     }
-    return sample;
+  } else {
+    X.pass([&](const Frames<double>& chunk) {
+      keep(chunk, before);
+      before += chunk.cols();
+    });
   }
-  X.pass([&](const Frames<double>& chunk) {
-    sample.add(chunk, before);
-    before += chunk.cols();
-  });
+  if (X.weights()) {
+    sample.weights.resize(sample.frames.cols());
+    for (Index k = 0; k < sample.weights.size(); ++k) sample.weights(k) = (*X.weights())(k * stride);
+  }
   return sample;
 }
+template Sample<float> sample_of(const Recording&, std::int64_t, std::int64_t);
+template Sample<double> sample_of(const Recording&, std::int64_t, std::int64_t);
 
 Whitening prepare(const Recording& X, const WhiteningOptions& options, const ProgressCallback& progress) {
   options.validate();

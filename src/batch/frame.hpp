@@ -39,23 +39,14 @@ Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& wh
 
 /// Frames spread evenly over a recording of so many, at most `enough` of them. By default enough to tell how
 /// mixed its sources still are, and few enough to cost nothing.
-class Sample {
- public:
-  Sample(const Recording& X, std::int64_t frames, std::int64_t enough = 1 << 14);
-  /// A chunk with so many frames before it; in any order, from any thread.
-  void add(const Frames<double>& chunk, std::int64_t before);
-
-  std::int64_t stride() const { return stride_; }
-  const Matrix<double>& frames() const { return frames_; }
-  const Vector<double>& weights() const { return weights_; }  ///< of each; empty if all count the same
-
- private:
-  std::int64_t stride_;
-  Matrix<double> frames_;
-  Vector<double> weights_;
+template <typename T = double>
+struct Sample {
+  Matrix<T> frames;
+  Vector<double> weights;  ///< of each; empty if all count the same
 };
-
-/// The same in a pass of its own.
-Sample sample_of(const Recording& X, std::int64_t frames, std::int64_t enough = 1 << 14);
+template <typename T = double>
+Sample<T> sample_of(const Recording& X, std::int64_t frames, std::int64_t enough = 1 << 14);
+extern template Sample<float> sample_of(const Recording&, std::int64_t, std::int64_t);
+extern template Sample<double> sample_of(const Recording&, std::int64_t, std::int64_t);
 
 }  // namespace demix

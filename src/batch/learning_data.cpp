@@ -9,10 +9,11 @@ namespace demix {
 namespace {
 
 // Frames held in memory.
+template <typename T>
 class HeldRecording final : public Recording {
  public:
-  HeldRecording(Sample sample, double resolution)
-      : sample_(std::move(sample)), view_(sample_.frames()), recording_(view_), resolution_(resolution) {}
+  HeldRecording(Sample<T> sample, double resolution)
+      : sample_(std::move(sample)), view_(sample_.frames), recording_(view_), resolution_(resolution) {}
   Index channels() const override { return view_.rows(); }
   Index frames() const override { return view_.cols(); }
   double resolution() const override { return resolution_; }
@@ -22,15 +23,24 @@ class HeldRecording final : public Recording {
     return recording_.frames_at(first, count, room);
   }
   const Vector<double>* weights() const override {
-    return sample_.weights().size() > 0 ? &sample_.weights() : nullptr;
+    return sample_.weights.size() > 0 ? &sample_.weights : nullptr;
   }
 
  private:
-  Sample sample_;
-  Frames<double> view_;
-  MatrixRecording<double> recording_;
+  Sample<T> sample_;
+  Frames<T> view_;
+  MatrixRecording<T> recording_;
   double resolution_;
 };
+
+// Some frames of X, which has so many, as they are stored.
+std::unique_ptr<Recording> some_of(const Recording& X, Index frames, Index enough) {
+  Recording::Room room;
+  if (X.anywhere() && std::holds_alternative<Frames<float>>(X.frames_at(0, 1, room))) {
+    return std::make_unique<HeldRecording<float>>(sample_of<float>(X, frames, enough), X.resolution());
+  }
+  return std::make_unique<HeldRecording<double>>(sample_of<double>(X, frames, enough), X.resolution());
+}
 
 }  // namespace
 
@@ -44,13 +54,10 @@ LearningData::LearningData(const Recording& X, const Whitening& white) : white_(
   const Index d = white.components();
   const Index few = std::max<Index>(4096, 10 * d * d);
   const Recording& all =
-      X.anywhere()
-          ? X
-          : keep(std::make_unique<HeldRecording>(
-                sample_of(X, white.frames, std::max(few, held_values / X.channels())), X.resolution()));
+      X.anywhere() ? X : keep(some_of(X, white.frames, std::max(few, held_values / X.channels())));
   const Index frames = all.frames();
-  if (const Index part = std::max(few, frames / 32); 8 * part <= frames) {
-    stages_.push_back(&keep(std::make_unique<HeldRecording>(sample_of(all, frames, part), all.resolution())));
+  if (const Index part = std::max(few, frames / 32); 4 * part <= frames) {
+    stages_.push_back(&keep(some_of(all, frames, part)));
   }
   stages_.push_back(&all);
 }

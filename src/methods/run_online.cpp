@@ -120,7 +120,7 @@ void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white,
 // Outputs i and j that are a small turn theta away from independent ones have the cross-cumulants
 // cum(y_i^3, y_j) = -theta kappa_i and cum(y_i, y_j^3) = theta kappa_j, kappa being the excess kurtoses.
 void warn_if_still_mixed(Model& model, const Recording& X) {
-  Matrix<double> Y = model.apply(sample_of(X, model.samples).frames());
+  Matrix<double> Y = model.apply(sample_of(X, model.samples).frames);
   const auto n = static_cast<double>(Y.cols());
   for (Index i = 0; i < Y.rows(); ++i) Y.row(i) *= std::sqrt(n) / Y.row(i).norm();
   const Matrix<double> third = (Y.array().cube().matrix() * Y.transpose()) / n;  // E[y_i^3 y_j]
