@@ -30,7 +30,9 @@ class Moments {
   std::int64_t count() const { return count_; }  ///< frames of weight above 0
   /// As many frames that all count the same would tell as much (Kish): (sum w)^2 / sum w^2.
   double effective_count() const { return squares_ > 0 ? weight_ * weight_ / squares_ : 0; }
-  bool finite() const { return scatter_.diagonal().allFinite(); }  ///< no NaN or Inf, none too large to square
+  bool finite() const {
+    return scatter_.diagonal().allFinite();
+  }  ///< no NaN or Inf, none too large to square
   Vector<double> mean() const { return origin_ + mean_; }
   Matrix<double> covariance() const;  ///< (1/T) sum (x - mean)(x - mean)^T
 
@@ -56,10 +58,7 @@ class Moments {
 /// for FOBI, the network's own M^-1 W for the paper's offline rule.
 class WeightedMoments {
  public:
-  /// In float it takes half the time, for 7 digits of each h, fewer if P nearly cancels the channels. (Frames
-  /// with weights are done in double.)
-  WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight = Weight::square,
-                  bool in_float = false);
+  WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight = Weight::square);
 
   void add(const AnyFrames& X, const double* weights = nullptr);
   void merge(const WeightedMoments& other);  ///< other must have the same mean, P and weight
@@ -68,17 +67,12 @@ class WeightedMoments {
   Matrix<double> covariance() const;  ///< C_z
 
  private:
-  template <typename T>
-  void add_in(const AnyFrames& X, const Matrix<T>& R, const double* weights);
-
   // What all sums that are to be merged share.
   struct Basis {
     Vector<double> mean;
     Matrix<double> P;
     Qr factors;  // P = Q R: to multiply by the triangle takes half the time
     Weight weight;
-    bool in_float;
-    Matrix<float> R;  // for that
   };
   std::shared_ptr<const Basis> basis_;
   std::int64_t count_ = 0;

@@ -115,8 +115,8 @@ struct Last {
   }
 };
 
-// Whether a pass over all frames, whitened, may be computed in float: if they have no more digits than that,
-// and whitening does not cancel them.
+// Whether the outputs may be computed in float, for what is said about them: if the frames have no more
+// digits than that, and whitening does not cancel them.
 bool float_is_enough(const Recording& X, const Whitening& white) {
   constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
   return X.resolution() >= rounding && !X.weights() && white.condition < 1e4 && fits_float(white.whitener);
@@ -129,9 +129,9 @@ Index chunks_between(std::int64_t frames) {
 }
 
 // E[w(||y||^2) y y^T] of y = P (x - mean)
-Matrix<double> weighted_covariance(const Recording& X, const Whitening& white, const Matrix<double>& P,
+Matrix<double> weighted_covariance(const Recording& X, const Vector<double>& mean, const Matrix<double>& P,
                                    Weight weight, const ProgressCallback& progress = {}) {
-  WeightedMoments weighted(white.mean, P, weight, float_is_enough(X, white));
+  WeightedMoments weighted(mean, P, weight);
   parallel_sum(X, progress, 1. / 3, 2. / 3, weighted,
                [&](WeightedMoments& sum, const AnyFrames& chunk, std::int64_t before) {
                  sum.add(chunk, X.weights_from(before));
@@ -207,7 +207,7 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
 
 Eigenpairs fobi_eigenpairs(const Recording& X, const Whitening& white, Weight weight,
                            const ProgressCallback& progress) {
-  return symmetric_eigen(weighted_covariance(X, white, white.whitener, weight, progress));
+  return symmetric_eigen(weighted_covariance(X, white.mean, white.whitener, weight, progress));
 }
 
 Matrix<double> rotation_near(const Matrix<double>& unmixing, const Whitening& white) {
@@ -234,7 +234,7 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   if (how.by) {
     last.crosstalk.emplace(how.by->weight);
     D = how.by->D;
-    if (D.size() == 0) D = weighted_covariance(X, white, model.unmixing, how.by->weight).diagonal();
+    if (D.size() == 0) D = weighted_covariance(X, white.mean, model.unmixing, how.by->weight).diagonal();
   }
   const Index every = chunks_between(white.frames);
   const bool in_float = float_is_enough(X, white);

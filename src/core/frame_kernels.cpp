@@ -12,6 +12,8 @@ constexpr Index width = 4;
 
 DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
 
+DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
+
 // y_r(t) = sum_c p_rc x_c(t) for R rows of P and two lanes of frames. Columns that begin with zeros, as those
 // of a triangular P, are passed over.
 template <int R, typename T>
@@ -91,7 +93,8 @@ DEMIX_INLINE void turn_body(const S* from, Index stride, Index frames, Index cha
   for (; t + lane <= frames; t += lane) {
     // What comes next is asked for a page ahead.
     const auto* next = reinterpret_cast<const char*>(from + t * stride) + 4096;
-    for (Index b = 0; b < lane * stride * static_cast<Index>(sizeof(S)); b += 64) __builtin_prefetch(next + b);
+    for (Index b = 0; b < lane * stride * static_cast<Index>(sizeof(S)); b += 64)
+      __builtin_prefetch(next + b);
     for (Index i = 0; i < whole; i += 4) {
       const Lane o = load(origin + i);
       const S* x = from + t * stride + i;
@@ -181,9 +184,6 @@ DEMIX_CLONES void sums(const float* y, Index rows, const float* x, Index columns
 DEMIX_CLONES void lower_sums(const double* y, const double* x, Index channels, Index frames, double* s) {
   sums_body<true>(y, channels, x, channels, frames, s);
 }
-DEMIX_CLONES void lower_sums(const float* y, const float* x, Index channels, Index frames, double* s) {
-  sums_body<true>(y, channels, x, channels, frames, s);
-}
 
 // sum_i = sum_t x_i(t)
 DEMIX_CLONES void channel_sums(const double* x, Index channels, Index frames, double* sum) {
@@ -223,39 +223,22 @@ DEMIX_CLONES void powers(const float* x, Index channels, Index frames, double* s
 }
 
 // length_t = sum_i x_i(t)^2
-template <typename T>
-DEMIX_INLINE void lengths_body(const T* x, Index channels, Index frames, T* length) {
-  using V = typename Lanes<T>::Type;
-  for (Index t = 0; t < frames; t += 32 / static_cast<Index>(sizeof(T))) {
-    V sum = {};
+DEMIX_CLONES void lengths(const double* x, Index channels, Index frames, double* length) {
+  for (Index t = 0; t < frames; t += width) {
+    Lane sum = {};
     for (Index i = 0; i < channels; ++i) {
-      const V v = *reinterpret_cast<const V*>(x + i * frames + t);
+      const Lane v = load(x + i * frames + t);
       sum += v * v;
     }
-    *reinterpret_cast<V*>(length + t) = sum;
+    store(length + t, sum);
   }
-}
-DEMIX_CLONES void lengths(const double* x, Index channels, Index frames, double* length) {
-  lengths_body(x, channels, frames, length);
-}
-DEMIX_CLONES void lengths(const float* x, Index channels, Index frames, float* length) {
-  lengths_body(x, channels, frames, length);
 }
 
-template <typename T>
-DEMIX_INLINE void scale_body(const T* x, const T* w, Index channels, Index frames, T* y) {
-  using V = typename Lanes<T>::Type;
-  const auto at = [](const T* from) { return *reinterpret_cast<const V*>(from); };
-  for (Index i = 0; i < channels; ++i) {
-    for (Index t = 0; t < frames; t += 32 / static_cast<Index>(sizeof(T)))
-      *reinterpret_cast<V*>(y + i * frames + t) = at(w + t) * at(x + i * frames + t);
-  }
-}
 DEMIX_CLONES void scale(const double* x, const double* w, Index channels, Index frames, double* y) {
-  scale_body(x, w, channels, frames, y);
-}
-DEMIX_CLONES void scale(const float* x, const float* w, Index channels, Index frames, float* y) {
-  scale_body(x, w, channels, frames, y);
+  for (Index i = 0; i < channels; ++i) {
+    for (Index t = 0; t < frames; t += width)
+      store(y + i * frames + t, load(w + t) * load(x + i * frames + t));
+  }
 }
 
 template <int C>
@@ -313,12 +296,9 @@ template void turn(const float*, Index, Index, const Vector<double>&, float*, In
 
 void widen(const float* from, Index count, double* to) { widen_all(from, count, to); }
 
-template <typename T>
-void add_scatter(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S) {
+void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S) {
   lower_sums(Y.data(), X.data(), X.cols(), X.rows(), S.data());
 }
-template void add_scatter(const Matrix<double>&, const Matrix<double>&, Matrix<double>&);
-template void add_scatter(const Matrix<float>&, const Matrix<float>&, Matrix<double>&);
 
 template <typename T>
 void add_product(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S) {
@@ -339,21 +319,15 @@ void add_powers(const Matrix<T>& X, Vector<double>& second, Vector<double>& four
 template void add_powers(const Matrix<double>&, Vector<double>&, Vector<double>&);
 template void add_powers(const Matrix<float>&, Vector<double>&, Vector<double>&);
 
-template <typename T>
-void squared_lengths(const Matrix<T>& X, Vector<T>& length) {
+void squared_lengths(const Matrix<double>& X, Vector<double>& length) {
   length.resize(X.rows());
   lengths(X.data(), X.cols(), X.rows(), length.data());
 }
-template void squared_lengths(const Matrix<double>&, Vector<double>&);
-template void squared_lengths(const Matrix<float>&, Vector<float>&);
 
-template <typename T>
-void weigh(const Matrix<T>& X, const T* w, Matrix<T>& Y) {
+void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y) {
   Y.resize(X.rows(), X.cols());
   scale(X.data(), w, X.cols(), X.rows(), Y.data());
 }
-template void weigh(const Matrix<double>&, const double*, Matrix<double>&);
-template void weigh(const Matrix<float>&, const float*, Matrix<float>&);
 
 void add_selected_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S) {
   products(X.data(), X.rows(), rows.data(), static_cast<Index>(rows.size()), S.cols(), S.data());

@@ -17,8 +17,7 @@ void turn(const S* from, Index stride, Index frames, const Vector<double>& origi
 void widen(const float* from, Index count, double* to);
 
 /// S_ij <- S_ij + sum_t Y_ti X_tj for i >= j
-template <typename T>
-void add_scatter(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S);
+void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S);
 /// S <- S + Y^T X
 template <typename T>
 void add_product(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S);
@@ -29,11 +28,9 @@ void sum_frames(const Matrix<double>& X, Vector<double>& sum);
 template <typename T>
 void add_powers(const Matrix<T>& X, Vector<double>& second, Vector<double>& fourth);
 /// length_t = sum_i X_ti^2
-template <typename T>
-void squared_lengths(const Matrix<T>& X, Vector<T>& length);
+void squared_lengths(const Matrix<double>& X, Vector<double>& length);
 /// Y_ti = w_t X_ti; X and Y may be the same
-template <typename T>
-void weigh(const Matrix<T>& X, const T* w, Matrix<T>& Y);
+void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y);
 
 /// S_rc <- S_rc + sum_t X_t,rows[r] X_tc for the first columns of X, as many as S has
 void add_selected_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S);

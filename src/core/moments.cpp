@@ -127,53 +127,44 @@ Matrix<double> Moments::covariance() const {
   return Matrix<double>(scatter_.selfadjointView<Eigen::Lower>()) / weight_;
 }
 
-WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight, bool in_float) {
+WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight) {
   if (P.cols() != mean.size()) throw std::invalid_argument("P: one column per channel expected");
   Qr factors = qr(P);
-  const Index d = factors.R.rows();
-  Matrix<float> R = factors.R.cast<float>();
-  basis_ = std::make_shared<const Basis>(
-      Basis{std::move(mean), std::move(P), std::move(factors), weight, in_float, std::move(R)});
-  sum_ = Matrix<double>::Zero(d, d);
-}
-
-template <typename T>
-void WeightedMoments::add_in(const AnyFrames& X, const Matrix<T>& R, const double* weights) {
-  Scratch<T> r_room, wr_room;
-  Matrix<T>& r = *r_room;    // R (x - mean); h = Q r is as long
-  Matrix<T>& wr = *wr_room;  // w(||h||^2) r
-  Vector<T> w;
-  for_each_centred_block<T>(X, basis_->mean, weights, [&](Matrix<T>& block, Index frames, const double* own) {
-    multiply(block, R, r);
-    squared_lengths(r, w);
-    if (basis_->weight != Weight::square) {
-      for (T& v : w) v = static_cast<T>(weight_value(basis_->weight, static_cast<double>(v)));
-    }
-    if (own) w.array() *= Eigen::Map<const Eigen::ArrayXd>(own, w.size()).template cast<T>();
-    total_ += own ? Eigen::Map<const Vector<double>>(own, frames).sum() : static_cast<double>(frames);
-    weigh(r, w.data(), wr);
-    add_scatter(wr, r, sum_);
-    count_ += frames;
-  });
+  sum_ = Matrix<double>::Zero(factors.R.rows(), factors.R.rows());
+  basis_ = std::make_shared<const Basis>(Basis{std::move(mean), std::move(P), std::move(factors), weight});
 }
 
 void WeightedMoments::add(const AnyFrames& X, const double* weights) {
-  const auto* doubles = std::get_if<Frames<double>>(&X);
-  const Matrix<double>& R = basis_->factors.R;
   const Index channels = std::visit([](const auto& x) { return x.rows(); }, X);
   if (channels != basis_->mean.size()) {
     throw std::invalid_argument("X: expected " + std::to_string(basis_->mean.size()) + " channels, got " +
                                 std::to_string(channels));
   }
-  if (basis_->in_float && !weights) {
-    add_in(X, basis_->R, weights);
-  } else if (doubles && R.rows() == 4 && R.cols() == 4 && !weights && basis_->weight == Weight::square) {
+  const Matrix<double>& R = basis_->factors.R;
+  const auto* doubles = std::get_if<Frames<double>>(&X);
+  if (doubles && R.rows() == 4 && R.cols() == 4 && !weights && basis_->weight == Weight::square) {
     add_weighted_scatter_of_four(*doubles, basis_->mean, R, sum_);
     total_ += static_cast<double>(doubles->cols());
     count_ += doubles->cols();
-  } else {
-    add_in(X, R, weights);
+    return;
   }
+  Scratch r_room, wr_room;
+  Matrix<double>& r = *r_room;    // R (x - mean); h = Q r is as long
+  Matrix<double>& wr = *wr_room;  // w(||h||^2) r
+  Vector<double> w;
+  for_each_centred_block(
+      X, basis_->mean, weights, [&](Matrix<double>& block, Index frames, const double* own) {
+        multiply(block, R, r);
+        squared_lengths(r, w);
+        if (basis_->weight != Weight::square) {
+          for (double& v : w) v = weight_value(basis_->weight, v);
+        }
+        if (own) w.array() *= Eigen::Map<const Eigen::ArrayXd>(own, w.size());
+        total_ += own ? Eigen::Map<const Vector<double>>(own, frames).sum() : static_cast<double>(frames);
+        weigh(r, w.data(), wr);
+        add_scatter(wr, r, sum_);
+        count_ += frames;
+      });
 }
 
 void WeightedMoments::merge(const WeightedMoments& other) {
