@@ -134,7 +134,8 @@ TEST(Fobi, FloatsAreAsGoodAsTheirDigits) {
   const Matrix<float> dependent = near.cast<float>();
   const Model a = fobi(dependent);
   const Model b = fobi(dependent.cast<double>());
-  EXPECT_LT((a.unmixing - b.unmixing).norm(), 1e-12 * b.unmixing.norm());
+  // Rounding, times the square of the condition; in float it was 1e-2.
+  EXPECT_LT((a.unmixing - b.unmixing).norm(), 1e-6 * b.unmixing.norm());
   EXPECT_TRUE(a.kurtosis.isApprox(b.kurtosis, 1e-6));
 }
 
