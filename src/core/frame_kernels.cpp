@@ -132,16 +132,22 @@ DEMIX_INLINE void turn_body(const S* from, Index stride, Index frames, Index cha
   }
 }
 
-#define DEMIX_TURN(S, T)                                                                  \
-  DEMIX_CLONES void turn_tiles(const S* from, Index stride, Index frames, Index channels, \
-                               const double* origin, T* to, Index rows) {                 \
-    turn_body(from, stride, frames, channels, origin, to, rows);                          \
-  }
-DEMIX_TURN(double, double)
-DEMIX_TURN(double, float)
-DEMIX_TURN(float, double)
-DEMIX_TURN(float, float)
-#undef DEMIX_TURN
+DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
+                             const double* origin, double* to, Index rows) {
+  turn_body(from, stride, frames, channels, origin, to, rows);
+}
+DEMIX_CLONES void turn_tiles(const double* from, Index stride, Index frames, Index channels,
+                             const double* origin, float* to, Index rows) {
+  turn_body(from, stride, frames, channels, origin, to, rows);
+}
+DEMIX_CLONES void turn_tiles(const float* from, Index stride, Index frames, Index channels,
+                             const double* origin, double* to, Index rows) {
+  turn_body(from, stride, frames, channels, origin, to, rows);
+}
+DEMIX_CLONES void turn_tiles(const float* from, Index stride, Index frames, Index channels,
+                             const double* origin, float* to, Index rows) {
+  turn_body(from, stride, frames, channels, origin, to, rows);
+}
 
 DEMIX_CLONES void widen_all(const float* __restrict from, Index count, double* __restrict to) {
   for (Index k = 0; k < count; ++k) to[k] = static_cast<double>(from[k]);
