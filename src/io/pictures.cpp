@@ -193,7 +193,12 @@ void check_picture_size(Index width, Index height, std::size_t file_bytes, const
 }
 
 Error unreadable(const std::string& name, const char* kind, const char* reason) {
-  return Error(name + ": cannot be read as " + kind + " (" + reason + "); it is damaged or cut off");
+  std::string line;  // libraries may say it in several
+  for (const char c : std::string_view(reason)) {
+    const bool space = static_cast<unsigned char>(c) <= ' ';
+    if (!space || !line.ends_with(' ')) line += space ? ' ' : c;
+  }
+  return Error(name + ": cannot be read as " + kind + " (" + line + "); it is damaged or cut off");
 }
 
 Encoder encode_plain(std::ostream& out, const std::string& header) {
