@@ -70,7 +70,8 @@ TEST(FrameKernels, ProductsOfSomeColumnsByTheFirst) {
 
 template <typename S, typename T>
 void expect_transposition() {
-  constexpr auto rounding = static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double rounding =
+      std::is_same_v<T, double> ? 0 : static_cast<double>(std::numeric_limits<T>::epsilon());
   Random random(2);
   for (const Index channels : {1, 3, 4, 5, 8, 11, 32}) {
     for (const Index frames : {1, 3, 4, 6, 8, 13, 17}) {

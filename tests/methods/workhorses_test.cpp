@@ -78,9 +78,12 @@ TEST(Workhorses, FloatsOfAnySizeAreSeparated) {
       for (const std::string_view name : workhorses()) {
         const Outcome out = method_named(name).run(recording, {});
         ASSERT_TRUE(out.ok) << name << " " << out.why;
-        const double error = amari_index(out.model.unmixing * units.asDiagonal() * m.mixing);
-        EXPECT_LT(error, name == "fobi" ? 1 : 0.02) << name << " " << scale << " " << other;
-        EXPECT_TRUE(out.model.kurtosis.allFinite()) << name << " " << scale;
+        const Matrix<double> gain = out.model.unmixing * units.asDiagonal() * m.mixing;
+        EXPECT_TRUE(gain.allFinite() && out.model.kurtosis.allFinite()) << name << " " << scale;
+        // Three kurtoses are the same: too much for fobi.
+        if (name != "fobi") {
+          EXPECT_LT(amari_index(gain), 0.02) << name << " " << scale << " " << other;
+        }
       }
     }
   }
@@ -98,7 +101,7 @@ TEST(Workhorses, StabilityTellsWhatIsFoundAgain) {
     const Model model = method_named(name).run(X, options).model;
     ASSERT_EQ(model.stability.size(), 6);
     EXPECT_GT(model.stability.head(2).minCoeff(), 0.95) << name << " " << model.stability.transpose();
-    EXPECT_LT(model.stability.tail(4).mean(), 0.9) << name << " " << model.stability.transpose();
+    EXPECT_LT(model.stability.tail(4).maxCoeff(), 0.9) << name << " " << model.stability.transpose();
     EXPECT_EQ(method_named(name).run(X, options).model.stability, model.stability);
   }
   MethodOptions options;
