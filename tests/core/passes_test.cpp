@@ -230,6 +230,10 @@ TEST(RecordingWithout, HasTheOtherFramesAndTheirWeights) {
   left.conservativeResize(kept);
   expect_same(RecordingWithout(all, bad), expected);
   expect_same(RecordingWithout(all, {}), X);
+  const Matrix<float> floats = X.cast<float>();
+  const Frames<float> float_frames(floats);
+  const MatrixRecording<float> as_floats(float_frames);
+  expect_same(RecordingWithout(as_floats, bad), expected.cast<float>().cast<double>());
   const WeightedRecording weighted(all, w);
   const RecordingWithout some(weighted, bad);
   EXPECT_EQ(*some.weights(), left);

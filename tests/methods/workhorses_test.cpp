@@ -65,28 +65,33 @@ TEST(Workhorses, WeightsAreHowOftenAFrameIsThere) {
   EXPECT_THROW(method_named("stream").run(weighted, {}), NoSuchOption);
 }
 
-// Units do not matter, also near the ends of what a float can hold.
-TEST(Workhorses, FloatsOfAnySizeAreSeparated) {
+// In units so much larger than others; also beside one channel that is not.
+template <typename T>
+void expect_separated_in_units_of(double scale) {
   const Mixture m = laplace_and_uniform(50000);
-  for (const float scale : {1e-37F, 1e-20F, 1e20F, 1e37F}) {
-    for (const Index other : {Index{-1}, Index{2}}) {  // also beside a channel of another unit
-      Vector<double> units = Vector<double>::Constant(4, static_cast<double>(scale));
-      if (other >= 0) units(other) = 1;
-      const Matrix<float> X = (units.asDiagonal() * m.mixtures).cast<float>();
-      const Frames<float> frames(X);
-      const MatrixRecording<float> recording(frames);
-      for (const std::string_view name : workhorses()) {
-        const Outcome out = method_named(name).run(recording, {});
-        ASSERT_TRUE(out.ok) << name << " " << out.why;
-        const Matrix<double> gain = out.model.unmixing * units.asDiagonal() * m.mixing;
-        EXPECT_TRUE(gain.allFinite() && out.model.kurtosis.allFinite()) << name << " " << scale;
-        // Three kurtoses are the same: too much for fobi.
-        if (name != "fobi") {
-          EXPECT_LT(amari_index(gain), 0.02) << name << " " << scale << " " << other;
-        }
+  for (const Index other : {Index{-1}, Index{2}}) {
+    Vector<double> units = Vector<double>::Constant(4, scale);
+    if (other >= 0) units(other) = 1;
+    const Matrix<T> X = (units.asDiagonal() * m.mixtures).cast<T>();
+    const Frames<T> frames(X);
+    const MatrixRecording<T> recording(frames);
+    for (const std::string_view name : workhorses()) {
+      const Outcome out = method_named(name).run(recording, {});
+      ASSERT_TRUE(out.ok) << name << " " << out.why;
+      const Matrix<double> gain = out.model.unmixing * units.asDiagonal() * m.mixing;
+      EXPECT_TRUE(gain.allFinite() && out.model.kurtosis.allFinite()) << name << " " << scale;
+      // Three kurtoses are the same: too much for fobi.
+      if (name != "fobi") {
+        EXPECT_LT(amari_index(gain), 0.02) << name << " " << scale << " " << other;
       }
     }
   }
+}
+
+// Near the ends of what a float can hold, and, of doubles, whose first steps may be in float, beyond them.
+TEST(Workhorses, UnitsDoNotMatter) {
+  for (const double scale : {1e-37, 1e-20, 1e20, 1e37}) expect_separated_in_units_of<float>(scale);
+  for (const double scale : {1e-100, 1e-40, 1e40, 1e100}) expect_separated_in_units_of<double>(scale);
 }
 
 TEST(Workhorses, StabilityTellsWhatIsFoundAgain) {
