@@ -30,9 +30,8 @@ class Moments {
   std::int64_t count() const { return count_; }  ///< frames of weight above 0
   /// As many frames that all count the same would tell as much (Kish): (sum w)^2 / sum w^2.
   double effective_count() const { return squares_ > 0 ? weight_ * weight_ / squares_ : 0; }
-  bool finite() const {
-    return scatter_.diagonal().allFinite();
-  }  ///< no NaN or Inf, none too large to square
+  /// Whether no frame had a NaN, an Inf, or a value too large to square.
+  bool finite() const { return scatter_.diagonal().allFinite(); }
   Vector<double> mean() const { return origin_ + mean_; }
   Matrix<double> covariance() const;  ///< (1/T) sum (x - mean)(x - mean)^T
 

@@ -15,16 +15,12 @@ DEMIX_INLINE void for_each_four(const double* from, Index stride, Index frames, 
                                 const Use& use) {
   const Lane o = load(origin);
   const auto turned = [&](const double* x, Index step) __attribute__((always_inline)) {
-    const Lane a = load(x) - o;
-    const Lane b = load(x + step) - o;
-    const Lane c = load(x + 2 * step) - o;
-    const Lane d = load(x + 3 * step) - o;
-    const Lane ab02 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-    const Lane ab13 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const Lane cd02 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-    const Lane cd13 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    use(__builtin_shufflevector(ab02, cd02, 0, 1, 4, 5), __builtin_shufflevector(ab13, cd13, 0, 1, 4, 5),
-        __builtin_shufflevector(ab02, cd02, 2, 3, 6, 7), __builtin_shufflevector(ab13, cd13, 2, 3, 6, 7));
+    Lane a = load(x) - o;
+    Lane b = load(x + step) - o;
+    Lane c = load(x + 2 * step) - o;
+    Lane d = load(x + 3 * step) - o;
+    turn_four(a, b, c, d);
+    use(a, b, c, d);
   };
   Index t = 0;
   for (; t + 4 <= frames; t += 4) {

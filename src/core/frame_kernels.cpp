@@ -98,30 +98,16 @@ DEMIX_INLINE void turn_body(const S* from, Index stride, Index frames, Index cha
     for (Index i = 0; i < whole; i += 4) {
       const Lane o = load(origin + i);
       const S* x = from + t * stride + i;
-      const V a = centred<S, T>(x, stride, o);
-      const V b = centred<S, T>(x + stride, stride, o);
-      const V c = centred<S, T>(x + 2 * stride, stride, o);
-      const V d = centred<S, T>(x + 3 * stride, stride, o);
+      V a = centred<S, T>(x, stride, o);
+      V b = centred<S, T>(x + stride, stride, o);
+      V c = centred<S, T>(x + 2 * stride, stride, o);
+      V d = centred<S, T>(x + 3 * stride, stride, o);
+      turn_four(a, b, c, d);
       T* y = to + i * rows + t;
-      if constexpr (lane == 4) {
-        const V ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6);
-        const V ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-        const V cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6);
-        const V cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-        put(y, __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5));
-        put(y + rows, __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5));
-        put(y + 2 * rows, __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7));
-        put(y + 3 * rows, __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7));
-      } else {  // the same in both halves
-        const V ab01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
-        const V ab23 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
-        const V cd01 = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
-        const V cd23 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
-        put(y, __builtin_shufflevector(ab01, cd01, 0, 1, 8, 9, 4, 5, 12, 13));
-        put(y + rows, __builtin_shufflevector(ab01, cd01, 2, 3, 10, 11, 6, 7, 14, 15));
-        put(y + 2 * rows, __builtin_shufflevector(ab23, cd23, 0, 1, 8, 9, 4, 5, 12, 13));
-        put(y + 3 * rows, __builtin_shufflevector(ab23, cd23, 2, 3, 10, 11, 6, 7, 14, 15));
-      }
+      put(y, a);
+      put(y + rows, b);
+      put(y + 2 * rows, c);
+      put(y + 3 * rows, d);
     }
     for (Index i = whole; i < channels; ++i) {
       for (Index k = t; k < t + lane; ++k) one(i, k);
