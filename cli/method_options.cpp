@@ -130,8 +130,7 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   command
       .option("--order", choice.order,
               "auto, fobi, fastica, picard, jade: components by kurtosis or by the power they explain, the "
-              "largest first (default: "
-              "kurtosis)")
+              "largest first (default: kurtosis)")
       .one_of({"kurtosis", "power"});
   command
       .option("--bad", choice.bad,
@@ -146,8 +145,7 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   command
       .option("--stability", choice.options.stability,
               "auto, fobi, fastica, picard, jade: separate so many times more, from other starts and "
-              "resampled frames, and tell how "
-              "often each component is found again (1: always)")
+              "resampled frames, and tell how often each component is found again (1: always)")
       .range(0, 10000);
   command.option("--threads", choice.threads, "At most so many (default: as many as there are cores)")
       .range(1, 1024);
