@@ -144,8 +144,8 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
       "auto, fobi, fastica, picard, jade: a file of one number per frame, how much it counts; 0: not at all");
   command
       .option("--stability", choice.options.stability,
-              "auto, fobi, fastica, picard, jade: separate so many times more, from other starts and "
-              "resampled frames, and tell how often each component is found again (1: always)")
+              "auto, fobi, fastica, picard, jade: so many times, separate two halves of the frames, drawn by "
+              "chance, from other starts, and tell how far each component is found in both (1: always)")
       .range(0, 10000);
   command.option("--threads", choice.threads, "At most so many (default: as many as there are cores)")
       .range(1, 1024);

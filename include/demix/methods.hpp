@@ -32,10 +32,10 @@ struct MethodOptions {
   std::optional<bool> whiten;  ///< online methods: whiten the input first; not given: see Input::white
   std::optional<Order> order;  ///< workhorses: of the components; default by kurtosis
   std::optional<Matrix<double>> start;  ///< fastica, picard: an unmixing to go on from
-  Index stability = 0;   ///< workhorses: times it is done again, with another start and other frames
-  Index passes = 1;      ///< online methods: times over the data
-  bool shuffle = false;  ///< online methods: a new random order in every pass
-  bool live = false;     ///< online methods: keep the outputs as they came out
+  Index stability = 0;                  ///< workhorses: times it is done again on two halves of the frames
+  Index passes = 1;                     ///< online methods: times over the data
+  bool shuffle = false;                 ///< online methods: a new random order in every pass
+  bool live = false;                    ///< online methods: keep the outputs as they came out
   ProgressCallback progress;
 };
 

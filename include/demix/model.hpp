@@ -37,7 +37,7 @@ struct Model {
   Matrix<double> unmixing;                     ///< components x channels
   Matrix<double> mixing;                       ///< channels x components, unmixing * mixing = I
   Vector<double> kurtosis;                     ///< of each component; Gaussian = 3
-  Vector<double> stability;  ///< of each component, if it was asked for: 1 = found again every time
+  Vector<double> stability;  ///< of each component, if it was asked for: 1 = found in both halves every time
   std::int64_t samples = 0;  ///< learned from
   Convergence convergence;
   std::vector<Warning> warnings;

@@ -1,7 +1,9 @@
 #include "methods/stability.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "demix/random.hpp"
@@ -9,25 +11,15 @@
 namespace demix {
 namespace {
 
-// 0, 1, 2, ... with mean 1: how often one of many is drawn when as many are drawn as there are.
-double poisson(Random& random) {
-  double left = random.uniform();
-  double p = std::exp(-1);
-  int k = 0;
-  for (; k < 20 && left >= p; ++k, p /= k) left -= p;
-  return k;
-}
-
-Vector<double> drawn_again(const Recording& X, Index frames, Random& random) {
+// The recording in two: each of a thousand stretches of it is in the one half or the other, as chance has it.
+std::array<std::vector<Segment>, 2> in_halves(Index frames, Random& random) {
   constexpr Index stretches = 1000;
   const Index length = std::max<Index>(1, frames / stretches);
-  Vector<double> w(frames);
+  std::array<std::vector<Segment>, 2> halves;
   for (Index start = 0; start < frames; start += length) {
-    const Index now = std::min(length, frames - start);
-    w.segment(start, now).setConstant(poisson(random));
-    if (X.weights()) w.segment(start, now).array() *= X.weights()->segment(start, now).array();
+    halves[random.uniform() < 0.5 ? 0 : 1].push_back({start, std::min(start + length, frames)});
   }
-  return w;
+  return halves;
 }
 
 // Rows of `similar` to columns, the most alike first.
@@ -44,37 +36,46 @@ std::vector<Index> matched(Matrix<double> similar) {
   return row_of;
 }
 
+// The outputs of `again`, each where the one it is most alike is in `model`. In the model's own coordinates,
+// where its outputs are white, an output is a vector, of length 1, and the correlation of two is the product
+// of theirs.
+Matrix<double> in_order_of(const Model& model, const Model& again) {
+  const Matrix<double> outputs = (again.unmixing * model.mixing).rowwise().normalized();
+  const std::vector<Index> row_of = matched(outputs.cwiseAbs());
+  return outputs(row_of, Eigen::all);
+}
+
 }  // namespace
 
 void find_stability(const Method& method, const Recording& X, const MethodOptions& o, Model& model) {
   const Index d = model.components();
   const Index frames = X.weights() ? X.weights()->size() : model.samples;
-  // In the model's own coordinates, where its outputs are white, an output is a vector, of length 1, and the
-  // correlation of two is the product of theirs.
-  std::vector<Matrix<double>> runs = {Matrix<double>::Identity(d, d)};
-  for (Index r = 0; r < o.stability; ++r) {
-    Random random(o.seed + static_cast<std::uint64_t>(r) + 1);
-    MethodOptions again = o;
-    again.stability = 0;
-    again.progress = {};
-    again.components = d;
-    again.share = 0;
-    again.start = random.normal(d, model.channels());
-    const WeightedRecording part(X, drawn_again(X, frames, random));
-    const Outcome out = method.batch(part, again);
-    if (!out.ok || out.model.components() != d) continue;
-    const Matrix<double> outputs = (out.model.unmixing * model.mixing).rowwise().normalized();
-    const std::vector<Index> row_of = matched(outputs.cwiseAbs());
-    Matrix<double> in_order(d, d);
-    for (Index i = 0; i < d; ++i) in_order.row(i) = outputs.row(row_of[static_cast<std::size_t>(i)]);
-    runs.push_back(in_order);
-  }
+  MethodOptions again = o;
+  again.stability = 0;
+  again.progress = {};
+  again.components = d;
+  again.share = 0;
   Matrix<double> alike = Matrix<double>::Zero(d, d);
   double pairs = 0;
-  for (std::size_t a = 0; a < runs.size(); ++a) {
-    for (std::size_t b = 0; b < a; ++b, ++pairs) alike += (runs[a] * runs[b].transpose()).cwiseAbs();
+  for (Index r = 0; r < o.stability; ++r) {
+    Random random(o.seed + static_cast<std::uint64_t>(r) + 1);
+    std::vector<Matrix<double>> found;
+    for (const std::vector<Segment>& other_half : in_halves(frames, random)) {
+      again.start = random.normal(d, model.channels());
+      try {
+        const Outcome out = method.batch(RecordingWithout(X, other_half), again);
+        if (out.ok && out.model.components() == d) found.push_back(in_order_of(model, out.model));
+      } catch (const std::invalid_argument&) {  // too few frames in this half, or of this weight
+      }
+    }
+    if (found.size() < 2) continue;
+    alike += (found[0] * found[1].transpose()).cwiseAbs();
+    ++pairs;
   }
-  if (pairs == 0) return;
+  if (pairs == 0) {
+    throw std::invalid_argument("stability: no " + std::to_string(d) + " components in halves of the " +
+                                std::to_string(model.samples) + " frames; leave it out or give more");
+  }
   alike /= pairs;
   model.stability.resize(d);
   for (Index i = 0; i < d; ++i) {

@@ -95,10 +95,10 @@ TEST(Workhorses, UnitsDoNotMatter) {
 }
 
 TEST(Workhorses, StabilityTellsWhatIsFoundAgain) {
-  const Mixture m = laplace_and_uniform(5000);
+  const Mixture m = laplace_and_uniform(20000);
   Random random(33);
-  Matrix<double> S(6, 5000);  // four of noise, which nothing tells apart but chance
-  S << m.sources.topRows(2), random.normal(4, 5000);
+  Matrix<double> S(6, 20000);  // four of noise, which nothing tells apart but chance
+  S << m.sources.topRows(2), random.normal(4, 20000);
   const Matrix<double> X = normal_mixing(6, random) * S;
   for (const char* name : {"fastica", "picard"}) {
     MethodOptions options;
@@ -112,6 +112,7 @@ TEST(Workhorses, StabilityTellsWhatIsFoundAgain) {
   MethodOptions options;
   options.stability = 3;
   EXPECT_THROW(method_named("easi").run(X, options), NoSuchOption);
+  EXPECT_THROW(method_named("fobi").run(Matrix<double>(X.leftCols(9)), options), std::invalid_argument);
 }
 
 TEST(Workhorses, OthersRefuseWhatTheyDoNotTake) {
