@@ -66,13 +66,7 @@ class WeightedMoments {
   Matrix<double> covariance() const;  ///< C_z
 
  private:
-  // What all sums that are to be merged share.
-  struct Basis {
-    Vector<double> mean;
-    Matrix<double> P;
-    Qr factors;  // P = Q R: to multiply by the triangle takes half the time
-    Weight weight;
-  };
+  struct Basis;  // what all sums that are to be merged share
   std::shared_ptr<const Basis> basis_;
   std::int64_t count_ = 0;
   double total_ = 0;    // of the frames' own weights

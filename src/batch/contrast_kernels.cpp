@@ -79,125 +79,154 @@ DEMIX_INLINE V with_sign_of(V x, V sign) {
   return sign < 0 ? -x : x;
 }
 
+// A nonlinearity: add(v, u) takes a lane of outputs, each of weight u, gives u g(v), and sums up u g'(v), u
+// G(v) and u v^2.
+
 // With e = exp(-2 |y|):  tanh |y| = (1 - e) / (1 + e),  log cosh y = |y| + log(1 + e) - log 2. The logarithms
 // of some values are that of their product, if all count the same.
-template <bool weighted, typename T>
-DEMIX_INLINE NonlinearitySums logcosh_body(T* y, Index n, const T* w) {
+template <typename T, bool weighted>
+struct LogCosh {
   using V = Lane<T>;
-  constexpr double log2 = 0x1.62e42fefa39efp-1;
-  constexpr Index some = width<T> * (sizeof(T) == 8 ? 240 : 96);  // 2 to that power is still a number
-  V squares = {};
-  V slopes = {};
-  V sizes = {};
-  double logs = 0;
-  for (Index start = 0; start < n; start += some) {
-    V product = V{} + 1;
-    for (Index t = start; t < std::min(n, start + some); t += width<T>) {
-      const V v = load(y + t);
-      const V size = magnitude(v);
-      const V e = exp_of_negative(-2 * size);
-      const V g = with_sign_of((1 - e) / (1 + e), v);
-      const V u = weighted ? load(w + t) : V{} + 1;
-      if (weighted) {
-        for (Index q = 0; q < width<T>; ++q) {
-          logs += static_cast<double>(u[q]) * (std::log1p(static_cast<double>(e[q])) - log2);
-        }
-      } else {
-        product *= 1 + e;
-      }
-      sizes += u * size;
-      squares += u * v * v;
-      slopes += u * (1 - g * g);
-      store(y + t, u * g);
-    }
-    if (!weighted) {
-      double all = 1;
-      for (Index q = 0; q < width<T>; ++q) all *= static_cast<double>(product[q]);
-      logs += std::log(all);
-    }
-  }
-  if (!weighted) logs -= static_cast<double>(n) * log2;
-  return {total(slopes), total(sizes) + logs, total(squares)};
-}
+  V slopes = {}, sizes = {}, squares = {}, weights = {};
+  V product = V{} + 1;
+  double logs[width<T>] = {};
 
-template <bool weighted, typename T>
-DEMIX_INLINE NonlinearitySums bell_body(T* y, Index n, const T* w) {
+  DEMIX_INLINE V add(V v, V u) {
+    const V size = magnitude(v);
+    const V e = exp_of_negative(-2 * size);
+    const V g = with_sign_of((1 - e) / (1 + e), v);
+    if (weighted) {
+      for (Index q = 0; q < width<T>; ++q)
+        logs[q] += static_cast<double>(u[q]) * std::log1p(static_cast<double>(e[q]));
+    } else {
+      product *= 1 + e;
+    }
+    weights += u;
+    sizes += u * size;
+    squares += u * v * v;
+    slopes += u * (1 - g * g);
+    return u * g;
+  }
+  double value(Index q) const {
+    constexpr double log2 = 0x1.62e42fefa39efp-1;
+    const double all = weighted ? logs[q] : std::log(static_cast<double>(product[q]));
+    return static_cast<double>(sizes[q]) + all - log2 * static_cast<double>(weights[q]);
+  }
+  double slope(Index q) const { return static_cast<double>(slopes[q]); }
+  double square(Index q) const { return static_cast<double>(squares[q]); }
+};
+
+template <typename T, bool>
+struct Bell {
   using V = Lane<T>;
-  V squares = {};
-  V slopes = {};
-  V values = {};
-  for (Index t = 0; t < n; t += width<T>) {
-    const V u = weighted ? load(w + t) : V{} + 1;
-    const V v = load(y + t);
+  V slopes = {}, values = {}, squares = {};
+
+  DEMIX_INLINE V add(V v, V u) {
     const V square = v * v;
     const V bell = exp_of_negative(-square / 2);
-    store(y + t, u * v * bell);
     squares += u * square;
     slopes += u * (1 - square) * bell;
     values += u * (1 - bell);
+    return u * v * bell;
   }
-  return {total(slopes), total(values), total(squares)};
-}
+  double value(Index q) const { return static_cast<double>(values[q]); }
+  double slope(Index q) const { return static_cast<double>(slopes[q]); }
+  double square(Index q) const { return static_cast<double>(squares[q]); }
+};
 
-template <bool weighted, typename T>
-DEMIX_INLINE NonlinearitySums cube_body(T* y, Index n, const T* w) {
+template <typename T, bool>
+struct Cube {
   using V = Lane<T>;
-  V squares = {};
-  V fourths = {};
-  for (Index t = 0; t < n; t += width<T>) {
-    const V u = weighted ? load(w + t) : V{} + 1;
-    const V v = load(y + t);
+  V squares = {}, fourths = {};
+
+  DEMIX_INLINE V add(V v, V u) {
     const V square = u * v * v;
-    store(y + t, v * square);
     squares += square;
     fourths += square * v * v;
+    return v * square;
   }
-  return {3 * total(squares), total(fourths) / 4, total(squares)};
-}
+  double value(Index q) const { return static_cast<double>(fourths[q]) / 4; }
+  double slope(Index q) const { return 3 * static_cast<double>(squares[q]); }
+  double square(Index q) const { return static_cast<double>(squares[q]); }
+};
 
-template <bool weighted, typename T>
-DEMIX_INLINE NonlinearitySums square_body(T* y, Index n, const T* w) {
+template <typename T, bool>
+struct Square {
   using V = Lane<T>;
-  V firsts = {};
-  V squares = {};
-  V cubes = {};
-  for (Index t = 0; t < n; t += width<T>) {
-    const V u = weighted ? load(w + t) : V{} + 1;
-    const V v = load(y + t);
+  V firsts = {}, squares = {}, cubes = {};
+
+  DEMIX_INLINE V add(V v, V u) {
     const V square = u * v * v;
-    store(y + t, square);
     firsts += u * v;
     squares += square;
     cubes += square * v;
+    return square;
   }
-  return {2 * total(firsts), total(cubes) / 3, total(squares)};
+  double value(Index q) const { return static_cast<double>(cubes[q]) / 3; }
+  double slope(Index q) const { return 2 * static_cast<double>(firsts[q]); }
+  double square(Index q) const { return static_cast<double>(squares[q]); }
+};
+
+struct Outputs {
+  Index stride, channels, frames;
+  const double* w;
+  double *slope, *value, *square;
+};
+
+template <template <typename, bool> class Kind, bool weighted, typename T>
+DEMIX_INLINE void each_lane(T* y, const Outputs& o) {
+  constexpr Index some = 64;  // frames: 2 to that power is still a float
+  for (Index i = 0; i < o.channels; i += width<T>) {
+    for (Index start = 0; start < o.frames; start += some) {
+      Kind<T, weighted> kind;
+      for (Index t = start; t < std::min(o.frames, start + some); ++t) {
+        T* at = y + t * o.stride + i;
+        store(at, kind.add(load(at), Lane<T>{} + (weighted ? static_cast<T>(o.w[t]) : T{1})));
+      }
+      for (Index q = 0; q < std::min(width<T>, o.channels - i); ++q) {
+        o.slope[i + q] += kind.slope(q);
+        o.value[i + q] += kind.value(q);
+        o.square[i + q] += kind.square(q);
+      }
+    }
+  }
 }
+template <template <typename, bool> class Kind>
+DEMIX_INLINE void body(double* y, const Outputs& o) {
+  o.w ? each_lane<Kind, true>(y, o) : each_lane<Kind, false>(y, o);
+}
+template <template <typename, bool> class Kind>
+DEMIX_INLINE void body(float* y, const Outputs& o) {
+  each_lane<Kind, false>(y, o);
+}
+
+DEMIX_CLONES void log_cosh(double* y, const Outputs& o) { body<LogCosh>(y, o); }
+DEMIX_CLONES void log_cosh(float* y, const Outputs& o) { body<LogCosh>(y, o); }
+DEMIX_CLONES void bell(double* y, const Outputs& o) { body<Bell>(y, o); }
+DEMIX_CLONES void bell(float* y, const Outputs& o) { body<Bell>(y, o); }
+DEMIX_CLONES void cube(double* y, const Outputs& o) { body<Cube>(y, o); }
+DEMIX_CLONES void cube(float* y, const Outputs& o) { body<Cube>(y, o); }
+DEMIX_CLONES void square(double* y, const Outputs& o) { body<Square>(y, o); }
+DEMIX_CLONES void square(float* y, const Outputs& o) { body<Square>(y, o); }
 
 }  // namespace
 
-DEMIX_CLONES NonlinearitySums logcosh_kernel(double* y, Index n, const double* w) {
-  return w ? logcosh_body<true>(y, n, w) : logcosh_body<false>(y, n, w);
+template <typename T>
+void add_nonlinearity(Contrast contrast, LineMatrix<T>& Y, const double* weights, NonlinearitySums sums) {
+  const Outputs o{Y.rows(),          sums.slope.size(), Y.cols(),          weights,
+                  sums.slope.data(), sums.value.data(), sums.square.data()};
+  switch (contrast) {
+    case Contrast::logcosh:
+      return log_cosh(Y.data(), o);
+    case Contrast::exp:
+      return bell(Y.data(), o);
+    case Contrast::cube:
+      return cube(Y.data(), o);
+    case Contrast::skew:
+      return square(Y.data(), o);
+  }
 }
-DEMIX_CLONES NonlinearitySums logcosh_kernel(float* y, Index n) {
-  return logcosh_body<false, float>(y, n, nullptr);
-}
-DEMIX_CLONES NonlinearitySums bell_kernel(double* y, Index n, const double* w) {
-  return w ? bell_body<true>(y, n, w) : bell_body<false>(y, n, w);
-}
-DEMIX_CLONES NonlinearitySums bell_kernel(float* y, Index n) {
-  return bell_body<false, float>(y, n, nullptr);
-}
-DEMIX_CLONES NonlinearitySums cube_kernel(double* y, Index n, const double* w) {
-  return w ? cube_body<true>(y, n, w) : cube_body<false>(y, n, w);
-}
-DEMIX_CLONES NonlinearitySums cube_kernel(float* y, Index n) {
-  return cube_body<false, float>(y, n, nullptr);
-}
-DEMIX_CLONES NonlinearitySums square_kernel(double* y, Index n, const double* w) {
-  return w ? square_body<true>(y, n, w) : square_body<false>(y, n, w);
-}
-DEMIX_CLONES NonlinearitySums square_kernel(float* y, Index n) {
-  return square_body<false, float>(y, n, nullptr);
-}
+template void add_nonlinearity(Contrast, LineMatrix<double>&, const double*, NonlinearitySums);
+template void add_nonlinearity(Contrast, LineMatrix<float>&, const double*, NonlinearitySums);
 
 }  // namespace demix

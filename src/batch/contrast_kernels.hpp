@@ -1,25 +1,21 @@
 #pragma once
 
-#include "demix/types.hpp"
+#include "core/scratch.hpp"
+#include "demix/fastica.hpp"
 
-/// Nonlinearities, in place of what they are of: n values y, a multiple of 8, become w g(y), and the sums of
-/// w g'(y), of w G(y) with g = G', and of w y^2 are returned. w: weights, or null for 1.
 namespace demix {
 
 struct NonlinearitySums {
-  double slope = 0, value = 0, square = 0;
+  Vector<double>& slope;   ///< sum w g'(y)
+  Vector<double>& value;   ///< sum w G(y)
+  Vector<double>& square;  ///< sum w y^2
 };
 
-NonlinearitySums logcosh_kernel(double* y, Index n, const double* w);  ///< g = tanh y
-NonlinearitySums bell_kernel(double* y, Index n,
-                             const double* w);  ///< g = y exp(-y^2 / 2), G = 1 - exp(-y^2 / 2)
-NonlinearitySums cube_kernel(double* y, Index n, const double* w);    ///< g = y^3
-NonlinearitySums square_kernel(double* y, Index n, const double* w);  ///< g = y^2
-
-/// The same to the precision of a float, all of weight 1.
-NonlinearitySums logcosh_kernel(float* y, Index n);
-NonlinearitySums bell_kernel(float* y, Index n);
-NonlinearitySums cube_kernel(float* y, Index n);
-NonlinearitySums square_kernel(float* y, Index n);
+/// Outputs y of a block (core/blocks.hpp) become w g(y), g = G', in their place, and the sums over the frames
+/// are added to. Weights w of the frames: null for 1, as they must be for floats, whose sums are to the
+/// precision of floats.
+///   logcosh: g = tanh y    exp: g = y exp(-y^2 / 2), G = 1 - exp(-y^2 / 2)    cube: g = y^3    skew: g = y^2
+template <typename T>
+void add_nonlinearity(Contrast contrast, LineMatrix<T>& Y, const double* weights, NonlinearitySums sums);
 
 }  // namespace demix

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "batch/joint_diagonaliser.hpp"
+#include "batch/pair_products.hpp"
 #include "core/blocks.hpp"
-#include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
 
 namespace demix {
@@ -13,9 +13,9 @@ namespace {
 
 Index count_pairs(Index d) { return d * (d + 1) / 2; }
 
-// F_ijkl = sum_t y_i y_j y_k y_l for neighbours (i, j) and all (k, l): products of columns of Z, which has
-// the pairs, Z_t,(k,l) = y_k y_l. A few pairs are multiplied by all. For many it is cheaper to have every F
-// once, with its indices in order, i <= j <= k <= l: the pairs (k, l) of one k, by all (i, j) up to (k, k).
+// F_ijkl = sum_t y_i y_j y_k y_l for neighbours (i, j) and all (k, l): products of pairs. A few pairs are
+// multiplied by all. For many it is cheaper to have every F once, with its indices in order, i <= j <= k <=
+// l: the pairs (k, l) by k and then l, four at a time, by all (i, j) up to the last (k, k).
 class FourthSums {
  public:
   FourthSums(Index d, Index neighbours) : d_(d) {
@@ -25,8 +25,11 @@ class FourthSums {
     ordered_ = matrices() * count_pairs(d) > (d + 3) * (d + 2) * (d + 1) * d / 24;
     if (ordered_) {
       for (Index k = 0; k < d; ++k) {
-        slices_.push_back({{}, count_pairs(k + 1), {}});
-        for (Index l = k; l < d; ++l) slices_.back().rows.push_back(pair_index(k, l));
+        for (Index l = k; l < d; ++l) {
+          if (slices_.empty() || slices_.back().rows.size() == 4) slices_.emplace_back();
+          slices_.back().rows.push_back(pair_index(k, l));
+          slices_.back().columns = count_pairs(k + 1);
+        }
       }
     } else {
       slices_.push_back({{}, count_pairs(d), {}});
@@ -34,29 +37,18 @@ class FourthSums {
     }
   }
 
-  // Y: one column per component; below `frames` rows it is 0. A frame of weight w counts as w times itself.
-  void add(Matrix<double>& Y, Index frames, const double* weights) {
-    if (weights) {
-      const Eigen::Map<const Eigen::ArrayXd> w(weights, Y.rows());
-      Y.array().colwise() *= w.sqrt().sqrt();
-      total_ += w.sum();
-    } else {
-      total_ += static_cast<double>(frames);
+  // Y: the components of each frame. A frame of weight w counts as w times itself.
+  void add(LineMatrix<double>& Y, const Block<double>& block) {
+    total_ += block.total();
+    if (block.weights) {
+      const Eigen::Map<const Eigen::RowVectorXd> w(block.weights, block.frames());
+      Y.topRows(d_).array().rowwise() *= w.array().sqrt().sqrt();
     }
-    constexpr Index piece =
-        256;  // frames: few, or Z leaves the cache; many, or adding to the sums takes long
-    Scratch room;
-    Matrix<double>& Z = *room;
-    Z.resize(piece, count_pairs(d_));
-    for (Index start = 0; start < frames; start += piece) {
-      const auto y = Y.middleRows(start, piece);
-      for (Index l = 0; l < d_; ++l) {
-        for (Index k = 0; k <= l; ++k) Z.col(pair_index(k, l)) = y.col(k).cwiseProduct(y.col(l));
-      }
-      for (Slice& s : slices_) {
-        if (s.sums.size() == 0) s.sums.setZero(static_cast<Index>(s.rows.size()), s.columns);
-        add_selected_products(Z, s.rows, s.sums);
-      }
+    thread_local PairProducts Z;
+    Z.set(Y, d_);
+    for (Slice& s : slices_) {
+      if (s.sums.size() == 0) s.sums.setZero(s.columns, static_cast<Index>(s.rows.size()));
+      Z.add_products(s.rows, s.sums);
     }
   }
 
@@ -89,19 +81,20 @@ class FourthSums {
  private:
   struct Slice {
     std::vector<Index> rows;  // pairs
-    Index columns;            // the first so many pairs
+    Index columns = 0;        // the first so many pairs
     Matrix<double> sums;      // empty until something is added, so that a copy costs nothing
   };
 
   Index matrices() const { return static_cast<Index>(wanted_.size()); }
 
   double sum(Index m, Index k, Index l) const {  // F_ijkl, (i, j) of matrix m
-    if (!ordered_) return slices_[0].sums(m, pair_index(k, l));
+    if (!ordered_) return slices_[0].sums(pair_index(k, l), m);
     auto [i, j] = wanted_[static_cast<std::size_t>(m)];
     if (i > k) std::swap(i, k);  // the least first, the greatest last, then the two between
     if (j > l) std::swap(j, l);
     if (j > k) std::swap(j, k);
-    return slices_[static_cast<std::size_t>(k)].sums(l - k, pair_index(i, j));
+    const Index row = k * d_ - k * (k - 1) / 2 + l - k;
+    return slices_[static_cast<std::size_t>(row / 4)].sums(pair_index(i, j), row % 4);
   }
 
   Index d_;
@@ -116,15 +109,16 @@ class FourthSums {
 Matrix<double> cumulant_matrices(const Recording& X, const Vector<double>& mean, const Matrix<double>& P,
                                  Index neighbours, const ProgressCallback& progress) {
   FourthSums sums(P.rows(), neighbours);
+  const Multiplier<double> by_P(P);
   parallel_sum(X, progress, 1. / 3, 2. / 3, sums,
                [&](FourthSums& sum, const AnyFrames& chunk, std::int64_t before) {
-                 Scratch room;
-                 Matrix<double>& y = *room;
-                 for_each_centred_block(chunk, mean, X.weights_from(before),
-                                        [&](const Matrix<double>& block, Index frames, const double* w) {
-                                          multiply(block, P, y);
-                                          sum.add(y, frames, w);
-                                        });
+                 Scratch y;
+                 constexpr Index frames = 128;  // many, or adding to the sums takes long
+                 const auto add = [&](const Block<double>& block) {
+                   multiply(by_P, block.x, *y, block.ahead);
+                   sum.add(*y, block);
+                 };
+                 for_each_centred_block(chunk, mean, X.weights_from(before), add, frames);
                });
   return sums.cumulants();
 }

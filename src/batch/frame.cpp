@@ -56,71 +56,77 @@ void refuse_small(const Recording& X, const Vector<double>& mean, const Vector<d
   }
 }
 
-// What the last pass gathers: of the outputs the second and fourth powers.
-struct Powers {
+// The outputs W (x - mean), to be computed in double or in float.
+struct Outputs {
+  Outputs(const Recording& X, const Whitening& white, const Matrix<double>& unmixing)
+      : mean(white.mean), W(unmixing), in_double(W), in_float(W) {
+    // For what is said about outputs, five digits are enough. They have the variance 1; what is lost is a
+    // rounding of the channels, as far as they do not cancel.
+    constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
+    const Vector<double> deviation = white.dewhitener.rowwise().norm();
+    const double largest = (W * deviation.asDiagonal()).rowwise().norm().maxCoeff();
+    float_is_enough = !X.weights() && rounding * largest < 1e-5 && fits_float(W);
+  }
+
+  const Vector<double>& mean;
+  const Matrix<double>& W;
+  Multiplier<double> in_double;
+  Multiplier<float> in_float;
+  bool float_is_enough;
+};
+
+// What the last pass gathers: of the outputs the second and fourth powers, and of some of them what is needed
+// to tell which pairs are too close.
+struct Last {
   Vector<double> second, fourth;
   double total = 0;  // of the weights
+  std::optional<CrosstalkSums> crosstalk;
 
-  void add(const AnyFrames& chunk, const Vector<double>& mean, const Matrix<float>& W) {
-    Scratch<float> y;
-    for_each_centred_block<float>(chunk, mean, nullptr,
-                                  [&](Matrix<float>& block, Index frames, const double*) {
-                                    multiply(block, W, *y);
-                                    add_powers(*y, second, fourth);
-                                    total += static_cast<double>(frames);
-                                  });
-  }
-  void add(const Matrix<double>& y, Index frames, const double* weights) {
-    if (!weights) {
-      add_powers(y, second, fourth);
-      total += static_cast<double>(frames);
-      return;
+  void add(const AnyFrames& chunk, const Outputs& outputs, const double* weights, bool with_crosstalk) {
+    const auto* doubles = std::get_if<Frames<double>>(&chunk);
+    if (weights || with_crosstalk) {
+      add_all(chunk, outputs, weights, with_crosstalk);
+    } else if (doubles && outputs.W.rows() == 4 && outputs.W.cols() == 4) {
+      add_powers_of_four(*doubles, outputs.mean, outputs.W, second, fourth);
+      total += static_cast<double>(doubles->cols());
+    } else if (outputs.float_is_enough) {
+      add_powers_of(chunk, outputs.mean, outputs.in_float);
+    } else {
+      add_powers_of(chunk, outputs.mean, outputs.in_double);
     }
-    const Eigen::Map<const Vector<double>> w(weights, y.rows());
-    const Matrix<double> square = y.array().square();
-    second += square.transpose() * w;
-    fourth += square.array().square().matrix().transpose() * w;
-    total += w.sum();
   }
-  void merge(const Powers& other) {
+  void merge(const Last& other) {
     second += other.second;
     fourth += other.fourth;
     total += other.total;
-  }
-};
-
-// The same, and what is needed to tell which pairs are too close.
-struct Last {
-  Powers powers;
-  std::optional<CrosstalkSums> crosstalk;
-
-  void add(const AnyFrames& chunk, const Vector<double>& mean, const Matrix<double>& W, const double* weights,
-           bool with_crosstalk) {
-    const auto* doubles = std::get_if<Frames<double>>(&chunk);
-    if (doubles && W.rows() == 4 && W.cols() == 4 && !weights && !with_crosstalk) {
-      add_powers_of_four(*doubles, mean, W, powers.second, powers.fourth);
-      powers.total += static_cast<double>(doubles->cols());
-      return;
-    }
-    Scratch y;
-    for_each_centred_block(chunk, mean, weights, [&](Matrix<double>& block, Index frames, const double* w) {
-      multiply(block, W, *y);
-      powers.add(*y, frames, w);
-      if (with_crosstalk) crosstalk->add(*y, frames, w);
-    });
-  }
-  void merge(const Last& other) {
-    powers.merge(other.powers);
     if (crosstalk) crosstalk->merge(*other.crosstalk);
   }
-};
 
-// Whether the outputs may be computed in float, for what is said about them: if the frames have no more
-// digits than that, and whitening does not cancel them.
-bool float_is_enough(const Recording& X, const Whitening& white) {
-  constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
-  return X.resolution() >= rounding && !X.weights() && white.condition < 1e4 && fits_float(white.whitener);
-}
+ private:
+  template <typename T>
+  void add_powers_of(const AnyFrames& chunk, const Vector<double>& mean, const Multiplier<T>& W) {
+    Scratch<T> y;
+    for_each_centred_block<T>(chunk, mean, nullptr, [&](const Block<T>& block) {
+      multiply(W, block.x, *y, block.ahead);
+      add_powers(*y, second, fourth);
+      total += block.total();
+    });
+  }
+  void add_all(const AnyFrames& chunk, const Outputs& outputs, const double* weights, bool with_crosstalk) {
+    const Index d = outputs.W.rows();
+    Scratch y;
+    for_each_centred_block(chunk, outputs.mean, weights, [&](const Block<double>& block) {
+      multiply(outputs.in_double, block.x, *y, block.ahead);
+      Vector<double> w = Vector<double>::Ones(block.frames());
+      if (weights) w = Eigen::Map<const Vector<double>>(block.weights, block.frames());
+      const Matrix<double> square = y->topRows(d).array().square();
+      second += square * w;
+      fourth += square.array().square().matrix() * w;
+      total += block.total();
+      if (with_crosstalk) crosstalk->add(*y, d, block.weights);
+    });
+  }
+};
 
 // Every so manieth chunk is enough to estimate what varies little.
 Index chunks_between(std::int64_t frames) {
@@ -186,8 +192,8 @@ Whitening prepare(const Recording& X, const WhiteningOptions& options, const Pro
                [&](Moments& sum, const AnyFrames& chunk, std::int64_t before) {
                  sum.add(chunk, X.weights_from(before));
                  if (sum.finite()) return;
-                 Scratch room;
-                 require_squares(as_doubles(chunk, *room), before);
+                 Matrix<double> room;
+                 require_squares(as_doubles(chunk, room), before);
                });
   const Matrix<double> covariance = moments.covariance();
   for (Index i = 0; i < X.channels(); ++i) {
@@ -229,7 +235,7 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
   model.mixing = white.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
   const Vector<double> zero = Vector<double>::Zero(model.components());
-  Last last{{zero, zero, 0}, {}};
+  Last last{zero, zero, 0, {}};
   Vector<double> D;
   if (how.by) {
     last.crosstalk.emplace(how.by->weight);
@@ -237,18 +243,12 @@ Model finish(const Recording& X, const Whitening& white, const Matrix<double>& Q
     if (D.size() == 0) D = weighted_covariance(X, white.mean, model.unmixing, how.by->weight).diagonal();
   }
   const Index every = chunks_between(white.frames);
-  const bool in_float = float_is_enough(X, white);
-  const Matrix<float> W = model.unmixing.cast<float>();
+  const Outputs outputs(X, white, model.unmixing);
   parallel_sum(X, how.progress, 2. / 3, 1, last, [&](Last& sum, const AnyFrames& chunk, std::int64_t before) {
     const bool one_of_some = sum.crosstalk && before / X.chunk_frames() % every == 0;
-    if (in_float && !one_of_some) {
-      sum.powers.add(chunk, model.mean, W);
-    } else {
-      sum.add(chunk, model.mean, model.unmixing, X.weights_from(before), one_of_some);
-    }
+    sum.add(chunk, outputs, X.weights_from(before), one_of_some);
   });
-  const Powers& powers = last.powers;
-  model.kurtosis = powers.fourth.array() * powers.total / powers.second.array().square();
+  model.kurtosis = last.fourth.array() * last.total / last.second.array().square();
   // Outputs were summed up in the order they had: their crosstalk follows them into the new one.
   const std::vector<Index> order = put_in_order(model, white.dewhitener.rowwise().norm(), how.order);
   warn_of_rank(model, white.rank, missing_rank(white, model.channels()));

@@ -3,53 +3,50 @@
 #include <algorithm>
 
 #include "core/frame_kernels.hpp"
-#include "core/scratch.hpp"
 #include "demix/types.hpp"
 
 /// How every pass over the data goes: block by block, small enough to stay in cache.
 namespace demix {
 
-inline constexpr Index block_frames = 512;
+inline constexpr Index block_frames = 64;
 
-/// Rows of a block that lies channel after channel: some more than frames, or the channels, 4096 bytes apart,
-/// would all want the same place in the cache.
-inline constexpr Index block_rows = block_frames + 8;
+/// Some frames less their origin, as the kernels want them.
+template <typename T>
+struct Block {
+  const LineMatrix<T>& x;
+  const double* weights;  ///< of the frames; null: all count the same. Frames of weight 0 are 0.
+  Ahead ahead;            ///< where the next block lies, if there is one
 
-/// f(block, frames, weights) with each block of X less `origin`, channel after channel as the kernels want
-/// it: the first `frames` rows of it are the frames, what is below is 0. `weights`: of the frames of X, or
-/// null; then f gets none either, else as many as there are rows, and frames of weight 0 are 0. B: what the
-/// block is in, whatever X is.
-template <typename B = double, typename F>
-void for_each_centred_block(const AnyFrames& X, const Vector<double>& origin, const double* weights, F&& f) {
-  const Index all = std::visit([](const auto& x) { return x.cols(); }, X);
-  Scratch<B> scratch;
-  Matrix<B>& block = *scratch;
-  block.resize(block_rows, origin.size());
-  block.bottomRows(block_rows - block_frames).setZero();
-  Vector<double> w = Vector<double>::Zero(weights ? block_rows : 0);
-  for (Index start = 0; start < all; start += block_frames) {
-    const Index frames = std::min(block_frames, all - start);
-    std::visit(
-        [&](const auto& x) {
-          turn(x.col(start).data(), x.outerStride(), frames, origin, block.data(), block_rows);
-        },
-        X);
-    if (frames < block_frames) block.bottomRows(block_rows - frames).setZero();
-    if (weights) {
-      for (Index t = 0; t < block_frames; ++t) {
-        w(t) = t < frames ? weights[start + t] : 0;
-        if (w(t) == 0) block.row(t).setZero();
-      }
-    }
-    f(block, frames, weights ? w.data() : nullptr);
+  Index frames() const { return x.cols(); }
+  double total() const {  ///< of the weights
+    return weights ? Eigen::Map<const Vector<double>>(weights, frames()).sum()
+                   : static_cast<double>(frames());
   }
-}
+};
 
-/// The same of frames that all count the same: f(block, frames).
-template <typename F>
-void for_each_centred_block(const AnyFrames& X, const Vector<double>& origin, F&& f) {
-  for_each_centred_block(X, origin, nullptr,
-                         [&](Matrix<double>& block, Index frames, const double*) { f(block, frames); });
+/// f(block) with each block of X less `origin`. `weights`: of the frames of X, or null. T: what the blocks
+/// are in, whatever X is. `most`: frames of a block.
+template <typename T = double, typename F>
+void for_each_centred_block(const AnyFrames& X, const Vector<double>& origin, const double* weights, F&& f,
+                            Index most = block_frames) {
+  Scratch<T> scratch;
+  LineMatrix<T>& x = *scratch;
+  const auto go = [&](const auto& all) {
+    for (Index start = 0; start < all.cols(); start += most) {
+      const Index frames = std::min(most, all.cols() - start);
+      const auto* from = all.data() + start * all.outerStride();
+      centre(from, all.outerStride(), frames, origin, x);
+      if (weights) {
+        for (Index t = 0; t < frames; ++t) {
+          if (weights[start + t] == 0) x.col(t).setZero();
+        }
+      }
+      const auto bytes = static_cast<Index>(sizeof(*from)) * all.outerStride() * frames;
+      f(Block<T>{
+          x, weights ? weights + start : nullptr, {reinterpret_cast<const char*>(from) + bytes, bytes}});
+    }
+  };
+  std::visit(go, X);
 }
 
 }  // namespace demix

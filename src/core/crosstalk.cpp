@@ -9,32 +9,31 @@
 
 namespace demix {
 
-void CrosstalkSums::add(const Matrix<double>& Y, Index frames, const double* weights) {
-  if (m0_.size() == 0) m0_ = m1_ = m2_ = k_ = Matrix<double>::Zero(Y.cols(), Y.cols());
+void CrosstalkSums::add(const LineMatrix<double>& Y, Index d, const double* weights) {
+  if (m0_.size() == 0) m0_ = m1_ = m2_ = k_ = Matrix<double>::Zero(d, d);
   Vector<double> length;
-  squared_lengths(Y, length);
+  squared_lengths(Y, d, length);
   Vector<double> w = length;
   if (weight_ != Weight::square) w = length.unaryExpr([&](double a) { return weight_value(weight_, a); });
-  Vector<double> own;
-  if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.rows());
-  const double total = weights ? own.sum() : static_cast<double>(frames);
   const Vector<double> slope = length.unaryExpr([&](double a) { return weight_derivative(weight_, a); });
   Scratch<double> rooms[4];
-  Matrix<double>& squares = *rooms[0];
-  Matrix<double>& owned = *rooms[1];
-  Matrix<double>& weighted = *rooms[2];
-  Matrix<double>& sloped = *rooms[3];
-  squares = Y.array().square();  // y_i^2
-  owned = squares;
-  if (weights) weigh(squares, weights, owned);
+  LineMatrix<double>& squares = *rooms[0];
+  LineMatrix<double>& owned = *rooms[1];
+  LineMatrix<double>& weighted = *rooms[2];
+  LineMatrix<double>& sloped = *rooms[3];
+  squares.resize(Y.rows(), Y.cols());
+  const Index filled = lane_rows<double>(d);
+  squares.topRows(filled) = Y.topRows(filled).array().square();  // y_i^2
+  weigh(squares, d, weights ? weights : Vector<double>::Ones(Y.cols()).eval().data(), owned);
   add_scatter(owned, squares, m0_);
-  weigh(squares, w.data(), weighted);
+  weigh(squares, d, w.data(), weighted);
   add_scatter(owned, weighted, m1_);
-  weigh(squares, slope.data(), sloped);
+  weigh(squares, d, slope.data(), sloped);
   add_scatter(owned, sloped, k_);
-  weigh(owned, w.data(), owned);
+  weigh(owned, d, w.data(), owned);
   add_scatter(owned, weighted, m2_);
-  total_ += total;
+  total_ +=
+      weights ? Eigen::Map<const Vector<double>>(weights, Y.cols()).sum() : static_cast<double>(Y.cols());
 }
 
 void CrosstalkSums::merge(const CrosstalkSums& other) {
@@ -72,11 +71,11 @@ Matrix<double> fobi_crosstalk(const Frames<double>& Y, Weight weight, std::int64
   CrosstalkSums sums(weight);
   Vector<double> D = Vector<double>::Zero(Y.rows());
   Vector<double> w;
-  for_each_centred_block(Y, Vector<double>::Zero(Y.rows()), [&](const Matrix<double>& block, Index frames) {
-    sums.add(block, frames, nullptr);
-    squared_lengths(block, w);
+  for_each_centred_block(Y, Vector<double>::Zero(Y.rows()), nullptr, [&](const Block<double>& block) {
+    sums.add(block.x, Y.rows(), nullptr);
+    squared_lengths(block.x, Y.rows(), w);
     for (double& v : w) v = weight_value(weight, v);
-    D += block.array().square().matrix().transpose() * w;
+    D += block.x.topRows(Y.rows()).array().square().matrix() * w;
   });
   return sums.crosstalk(D / static_cast<double>(Y.cols()),
                         static_cast<double>(samples > 0 ? samples : Y.cols()));

@@ -1,19 +1,19 @@
 #pragma once
 
+#include "core/scratch.hpp"
 #include "demix/crosstalk.hpp"
 
 namespace demix {
 
-/// What the crosstalk that FOBI leaves is estimated from, of blocks of outputs y that lie channel after
-/// channel, filled up with zeros:
+/// What the crosstalk that FOBI leaves is estimated from, of blocks of outputs y (core/blocks.hpp):
 ///   m_p = E[w^p y_i^2 y_j^2],  k = E[w' y_i^2 y_j^2]
 /// Some of the frames are enough.
 class CrosstalkSums {
  public:
   explicit CrosstalkSums(Weight weight) : weight_(weight) {}
 
-  /// `weights`: how much each frame counts, or null.
-  void add(const Matrix<double>& Y, Index frames, const double* weights);
+  /// Of d outputs; `weights`: how much each frame counts, or null.
+  void add(const LineMatrix<double>& Y, Index d, const double* weights);
   void merge(const CrosstalkSums& other);
   /// As fobi_crosstalk, for so many frames. D_i = E[w y_i^2] is of all of them: its differences matter.
   Matrix<double> crosstalk(const Vector<double>& D, double samples) const;

@@ -2,45 +2,75 @@
 
 #include <vector>
 
+#include "core/scratch.hpp"
 #include "demix/types.hpp"
 
-/// What every pass over the data is made of, on blocks that lie channel after channel: one column per
-/// channel, a multiple of 8 frames, filled up with zeros. T: double, or float where that is enough.
+/// What every pass over the data is made of, on blocks of frames: one column per frame, its channels filled
+/// up with zeros to whole lanes. T: double, or float where that is enough. Rows of a block beyond its lanes
+/// are never looked at.
 namespace demix {
 
-/// to_ti = from_it - origin_i: frame after frame to channel after channel. `stride`: from frame to frame in
-/// `from`; `rows`: from channel to channel in `to`.
+/// Rows up to which a block of so many channels is filled with zeros: lanes of 32 bytes.
+template <typename T>
+constexpr Index lane_rows(Index channels) {
+  constexpr Index lane = 32 / sizeof(T);
+  return (channels + lane - 1) / lane * lane;
+}
+/// From frame to frame of such a block. Not a multiple of 512 bytes, or the same channels of all frames would
+/// want the same few places in the cache.
+template <typename T>
+constexpr Index block_stride(Index channels) {
+  const Index rows = lane_rows<T>(channels);
+  return rows * sizeof(T) % 512 == 0 ? rows + 64 / sizeof(T) : rows;
+}
+
+/// Memory that is needed next: kernels ask for it little by little while they compute.
+struct Ahead {
+  const char* from = nullptr;
+  Index bytes = 0;
+};
+
+/// to_it = from_it - origin_i, and zeros below. `stride`: from frame to frame in `from`.
 template <typename S, typename T>
-void turn(const S* from, Index stride, Index frames, const Vector<double>& origin, T* to, Index rows);
+void centre(const S* from, Index stride, Index frames, const Vector<double>& origin, LineMatrix<T>& to);
 
 /// Floats as doubles.
 void widen(const float* from, Index count, double* to);
 
-/// S_ij <- S_ij + sum_t Y_ti X_tj for i >= j
-void add_scatter(const Matrix<double>& Y, const Matrix<double>& X, Matrix<double>& S);
-/// S <- S + Y^T X
+/// A matrix to multiply frames by, laid out for it.
 template <typename T>
-void add_product(const Matrix<T>& Y, const Matrix<T>& X, Matrix<double>& S);
+struct Multiplier {
+  explicit Multiplier(const Matrix<double>& P);
 
-/// sum_i = sum_t X_ti
-void sum_frames(const Matrix<double>& X, Vector<double>& sum);
-/// second_i += sum_t X_ti^2, fourth_i += sum_t X_ti^4
+  Index rows, channels;
+  LineMatrix<T> columns;  ///< those of P, filled up with zeros to whole lanes
+  std::vector<Index>
+      first;  ///< for each two lanes of rows, the first column that is not 0: R of a QR has half
+};
+
+/// Y = P X
 template <typename T>
-void add_powers(const Matrix<T>& X, Vector<double>& second, Vector<double>& fourth);
-/// length_t = sum_i X_ti^2
-void squared_lengths(const Matrix<double>& X, Vector<double>& length);
-/// Y_ti = w_t X_ti; X and Y may be the same
-void weigh(const Matrix<double>& X, const double* w, Matrix<double>& Y);
+void multiply(const Multiplier<T>& P, const LineMatrix<T>& X, LineMatrix<T>& Y, Ahead ahead = {});
 
-/// S_rc <- S_rc + sum_t X_t,rows[r] X_tc for the first columns of X, as many as S has
-void add_selected_products(const Matrix<double>& X, const std::vector<Index>& rows, Matrix<double>& S);
+/// S_ij <- S_ij + sum_t X_it Y_jt for i >= j
+void add_scatter(const LineMatrix<double>& X, const LineMatrix<double>& Y, Matrix<double>& S,
+                 Ahead ahead = {});
+/// S <- S + X Y^T
+template <typename T>
+void add_product(const LineMatrix<T>& X, const LineMatrix<T>& Y, Matrix<double>& S);
+
+/// sum_i += sum_t X_it
+void add_sums(const LineMatrix<double>& X, Vector<double>& sum);
+/// second_i += sum_t X_it^2, fourth_i += sum_t X_it^4
+template <typename T>
+void add_powers(const LineMatrix<T>& X, Vector<double>& second, Vector<double>& fourth);
+/// length_t = sum_i X_it^2
+void squared_lengths(const LineMatrix<double>& X, Index channels, Vector<double>& length);
+/// Y_it = w_t X_it; X and Y may be the same
+void weigh(const LineMatrix<double>& X, Index channels, const double* w, LineMatrix<double>& Y);
 
 /// Whether channels of the size that calls for this P can be multiplied by it in float: none is at the ends
 /// of its range.
 bool fits_float(const Matrix<double>& P);
-
-/// Y = X P^T
-template <typename T>
-void multiply(const Matrix<T>& X, const Matrix<T>& P, Matrix<T>& Y);
 
 }  // namespace demix

@@ -21,21 +21,17 @@ void require_rows(Index got, Index expected, const char* what) {
 template <typename T>
 Matrix<T> affine(const Matrix<double>& A, const Frames<T>& X, const Vector<double>& from,
                  const Vector<double>& to) {
-  Matrix<double> Y(A.rows(), X.cols());
+  Matrix<T> Y(A.rows(), X.cols());
   Scratch room;
-  Matrix<double>& y = *room;
+  LineMatrix<double>& y = *room;
+  const Multiplier<double> by(A);
   Index start = 0;
-  for_each_centred_block(X, from, [&](Matrix<double>& block, Index frames) {
-    multiply(block, A, y);
-    if (!to.isZero(0)) y.rowwise() += to.transpose();
-    turn(y.data(), y.rows(), A.rows(), Vector<double>::Zero(frames), Y.col(start).data(), Y.rows());
-    start += frames;
+  for_each_centred_block(X, from, nullptr, [&](const Block<double>& block) {
+    multiply(by, block.x, y, block.ahead);
+    Y.middleCols(start, block.frames()) = (y.topRows(A.rows()).colwise() + to).template cast<T>();
+    start += block.frames();
   });
-  if constexpr (std::is_same_v<T, double>) {
-    return Y;
-  } else {
-    return Y.template cast<T>();
-  }
+  return Y;
 }
 
 template <typename T>

@@ -27,14 +27,15 @@ void require_finite(const Frames<double>& X, std::int64_t before) {
 
 namespace {
 
-// Close to the mean of a block, for little work.
+constexpr Index piece_frames = 512;  // centred together
+
+// Close to the mean, for little work: that of the first frames.
 template <typename T>
 Vector<double> mean_of_some(const Frames<T>& X, const double* weights) {
   constexpr Index some = 32;
-  const Index step = weights ? 1 : std::max<Index>(1, X.cols() / some);
   Vector<double> sum = Vector<double>::Zero(X.rows());
   Index count = 0;
-  for (Index t = 0; t < X.cols(); t += step) {
+  for (Index t = 0; t < X.cols() && count < some; ++t) {
     if (weights && weights[t] == 0) continue;
     sum += X.col(t).template cast<double>();
     ++count;
@@ -56,10 +57,10 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
                                 std::to_string(X.rows()));
   }
   resolution_ = std::max(resolution_, static_cast<double>(std::numeric_limits<T>::epsilon()));
-  Vector<double> off;
-  Matrix<double> scatter, weighed;
-  for (Index start = 0; start < X.cols(); start += block_frames) {
-    const auto x = X.middleCols(start, std::min(block_frames, X.cols() - start));
+  Scratch room;
+  LineMatrix<double>& weighed = *room;
+  for (Index start = 0; start < X.cols(); start += piece_frames) {
+    const auto x = X.middleCols(start, std::min(piece_frames, X.cols() - start));
     const double* some = weights ? weights + start : nullptr;
     const Vector<double> near = mean_of_some<T>(x, some);
     if constexpr (std::is_same_v<T, double>) {
@@ -68,19 +69,20 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
         continue;
       }
     }
-    for_each_centred_block(x, near, some, [&](Matrix<double>& block, Index frames, const double* w) {
-      Moments one(channels());
-      one.origin_ = near;
-      one.count_ = w ? (Eigen::Map<const Vector<double>>(w, frames).array() > 0).count() : frames;
-      one.weight_ = w ? Eigen::Map<const Vector<double>>(w, frames).sum() : static_cast<double>(frames);
-      one.squares_ = w ? Eigen::Map<const Vector<double>>(w, frames).squaredNorm() : one.weight_;
-      if (one.weight_ == 0) return;
-      if (w) weigh(block, w, weighed);
-      const Matrix<double>& weighted = w ? weighed : block;
-      sum_frames(weighted, off);
-      add_scatter(weighted, block, one.scatter_);
-      merge_centred(one, off);
+    Moments one(channels());
+    one.origin_ = near;
+    Vector<double> sum = Vector<double>::Zero(channels());
+    for_each_centred_block(Frames<T>(x), near, some, [&](const Block<double>& block) {
+      const Eigen::Map<const Eigen::ArrayXd> w(block.weights, block.weights ? block.frames() : 0);
+      one.count_ += block.weights ? (w > 0).count() : block.frames();
+      one.weight_ += block.total();
+      one.squares_ += block.weights ? w.square().sum() : block.total();
+      if (block.weights) weigh(block.x, channels(), block.weights, weighed);
+      const LineMatrix<double>& by_weight = block.weights ? weighed : block.x;
+      add_sums(by_weight, sum);
+      add_scatter(by_weight, block.x, one.scatter_, block.ahead);
     });
+    if (one.weight_ > 0) merge_centred(one, sum);
   }
 }
 
@@ -127,11 +129,21 @@ Matrix<double> Moments::covariance() const {
   return Matrix<double>(scatter_.selfadjointView<Eigen::Lower>()) / weight_;
 }
 
+struct WeightedMoments::Basis {
+  Vector<double> mean;
+  Matrix<double> P;
+  Qr factors;            // P = Q R
+  Multiplier<double> R;  // to multiply by the triangle takes half the time
+  Weight weight;
+};
+
 WeightedMoments::WeightedMoments(Vector<double> mean, Matrix<double> P, Weight weight) {
   if (P.cols() != mean.size()) throw std::invalid_argument("P: one column per channel expected");
   Qr factors = qr(P);
   sum_ = Matrix<double>::Zero(factors.R.rows(), factors.R.rows());
-  basis_ = std::make_shared<const Basis>(Basis{std::move(mean), std::move(P), std::move(factors), weight});
+  Multiplier<double> R(factors.R);
+  basis_ = std::make_shared<const Basis>(
+      Basis{std::move(mean), std::move(P), std::move(factors), std::move(R), weight});
 }
 
 void WeightedMoments::add(const AnyFrames& X, const double* weights) {
@@ -148,23 +160,22 @@ void WeightedMoments::add(const AnyFrames& X, const double* weights) {
     count_ += doubles->cols();
     return;
   }
-  Scratch r_room, wr_room;
-  Matrix<double>& r = *r_room;    // R (x - mean); h = Q r is as long
-  Matrix<double>& wr = *wr_room;  // w(||h||^2) r
+  Scratch room;
+  LineMatrix<double>& r = *room;  // R (x - mean); h = Q r is as long
   Vector<double> w;
-  for_each_centred_block(
-      X, basis_->mean, weights, [&](Matrix<double>& block, Index frames, const double* own) {
-        multiply(block, R, r);
-        squared_lengths(r, w);
-        if (basis_->weight != Weight::square) {
-          for (double& v : w) v = weight_value(basis_->weight, v);
-        }
-        if (own) w.array() *= Eigen::Map<const Eigen::ArrayXd>(own, w.size());
-        total_ += own ? Eigen::Map<const Vector<double>>(own, frames).sum() : static_cast<double>(frames);
-        weigh(r, w.data(), wr);
-        add_scatter(wr, r, sum_);
-        count_ += frames;
-      });
+  for_each_centred_block(X, basis_->mean, weights, [&](const Block<double>& block) {
+    multiply(basis_->R, block.x, r, block.ahead);
+    squared_lengths(r, R.rows(), w);
+    if (basis_->weight != Weight::square) {
+      for (double& v : w) v = weight_value(basis_->weight, v);
+    }
+    if (block.weights) w.array() *= Eigen::Map<const Eigen::ArrayXd>(block.weights, w.size());
+    w = w.cwiseSqrt();
+    weigh(r, R.rows(), w.data(), r);
+    add_scatter(r, r, sum_);  // w r r^T
+    total_ += block.total();
+    count_ += block.frames();
+  });
 }
 
 void WeightedMoments::merge(const WeightedMoments& other) {

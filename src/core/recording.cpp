@@ -7,7 +7,6 @@
 
 #include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
-#include "core/scratch.hpp"
 
 namespace demix {
 namespace {
@@ -197,8 +196,8 @@ std::unique_ptr<Recording::Reading> MappedRecording::read() const {
 void MappedRecording::pass(const Visitor& visit) const {
   InOrder in_order{&visit, {}};
   parallel_sum(from_, {}, 0, 0, in_order, [&](InOrder& mine, const AnyFrames& chunk, std::int64_t) {
-    Scratch room;
-    mine.frames = map_(as_doubles(chunk, *room));
+    thread_local Matrix<double> room;
+    mine.frames = map_(as_doubles(chunk, room));
   });
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "core/clones.hpp"
 #include "demix/types.hpp"
 
@@ -22,25 +25,63 @@ DEMIX_INLINE void turn_four(Lanes<double>::Type& a, Lanes<double>::Type& b, Lane
   c = __builtin_shufflevector(ab02, cd02, 2, 3, 6, 7);
   d = __builtin_shufflevector(ab13, cd13, 2, 3, 6, 7);
 }
-/// The same of the first halves of four lanes of floats, and of the second.
-DEMIX_INLINE void turn_four(Lanes<float>::Type& a, Lanes<float>::Type& b, Lanes<float>::Type& c,
-                            Lanes<float>::Type& d) {
-  const auto ab01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
-  const auto ab23 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
-  const auto cd01 = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
-  const auto cd23 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
-  a = __builtin_shufflevector(ab01, cd01, 0, 1, 8, 9, 4, 5, 12, 13);
-  b = __builtin_shufflevector(ab01, cd01, 2, 3, 10, 11, 6, 7, 14, 15);
-  c = __builtin_shufflevector(ab23, cd23, 0, 1, 8, 9, 4, 5, 12, 13);
-  d = __builtin_shufflevector(ab23, cd23, 2, 3, 10, 11, 6, 7, 14, 15);
-}
-
 /// Of all values of a lane.
 DEMIX_INLINE double total(Lanes<double>::Type v) { return (v[0] + v[1]) + (v[2] + v[3]); }
 DEMIX_INLINE double total(Lanes<float>::Type v) {
   using Doubles = Lanes<double>::Type;
   return total(__builtin_convertvector(__builtin_shufflevector(v, v, 0, 1, 2, 3), Doubles) +
                __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), Doubles));
+}
+
+/// sum_rc <- sum_rc + sum_k scalar_r(k) lane_c(k) for R scalars and C lanes side by side, in registers.
+/// Steps: from k to k + 1.
+template <int R, int C, typename T>
+DEMIX_INLINE void add_outer(const T* const (&scalars)[R], Index scalar_step, const T* lanes, Index lane_step,
+                            Index n, typename Lanes<T>::Type (&sum)[R][C]) {
+  using V = typename Lanes<T>::Type;
+  constexpr Index width = 32 / static_cast<Index>(sizeof(T));
+  for (Index k = 0; k < n; ++k) {
+    V lane[C];
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) lane[c] = *reinterpret_cast<const V*>(lanes + k * lane_step + c * width);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      const T scalar = scalars[r][k * scalar_step];
+#pragma GCC unroll 4
+      for (int c = 0; c < C; ++c) sum[r][c] += scalar * lane[c];
+    }
+  }
+}
+
+/// s_ir <- s_ir + sum_k scalar_r(k) lane_i(k): the same for the first `rows` values of the lanes and as many
+/// of the scalars; `ld`: from column to column of s.
+template <int C, typename T>
+DEMIX_INLINE void add_outer_to(const T* const (&scalars)[4], Index scalar_step, const T* lanes,
+                               Index lane_step, Index n, Index rows, Index columns, double* s, Index ld) {
+  using V = typename Lanes<T>::Type;
+  using Doubles = Lanes<double>::Type;
+  constexpr Index width = 32 / static_cast<Index>(sizeof(T));
+  V sum[4][C] = {};
+  add_outer(scalars, scalar_step, lanes, lane_step, n, sum);
+  if constexpr (std::is_same_v<T, double>) {
+    if (rows >= C * width && columns >= 4) {
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) {
+#pragma GCC unroll 4
+        for (int c = 0; c < C; ++c) *reinterpret_cast<Doubles*>(s + r * ld + c * width) += sum[r][c];
+      }
+      return;
+    }
+  }
+  alignas(32) T all[4][C * width];
+#pragma GCC unroll 4
+  for (int r = 0; r < 4; ++r) {
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) *reinterpret_cast<V*>(all[r] + c * width) = sum[r][c];
+  }
+  for (Index r = 0; r < std::min<Index>(4, columns); ++r) {
+    for (Index i = 0; i < std::min(C * width, rows); ++i) s[r * ld + i] += static_cast<double>(all[r][i]);
+  }
 }
 
 /// out_rc <- keep out_rc + sum_t row_r(t) column_c(t) for a tile of R x C, which stays in registers. Columns

@@ -9,94 +9,111 @@
 namespace demix {
 namespace {
 
+// As the kernels want it, with what they must not look at.
+template <typename T = double>
+LineMatrix<T> block_of(const Matrix<double>& X) {
+  LineMatrix<T> block(block_stride<T>(X.rows()), X.cols());
+  block.setConstant(NAN);
+  block.topRows(lane_rows<T>(X.rows())).setZero();
+  block.topRows(X.rows()) = X.cast<T>();
+  return block;
+}
+
+Matrix<double> lower(const Matrix<double>& S) { return S.triangularView<Eigen::Lower>(); }
+
+const Index sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 31, 32, 33, 64};
+
 TEST(FrameKernels, AgreeWithEigen) {
   Random random(1);
-  for (const Index channels : {1, 2, 3, 4, 5, 7, 8, 31, 32, 33}) {
-    for (const Index frames : {8, 16, 520}) {
-      const Matrix<double> X = random.normal(frames, channels);
-      Matrix<double> S = Matrix<double>::Ones(channels, channels);
-      add_scatter(X, X, S);
-      const Matrix<double> expected = Matrix<double>::Ones(channels, channels) + X.transpose() * X;
-      EXPECT_TRUE(Matrix<double>(S.triangularView<Eigen::Lower>())
-                      .isApprox(Matrix<double>(expected.triangularView<Eigen::Lower>()), 1e-12));
+  for (const Index d : sizes) {
+    for (const Index frames : {1, 3, 8, 64}) {
+      const Matrix<double> X = random.normal(d, frames);
+      const LineMatrix<double> x = block_of(X);
+      Matrix<double> S = Matrix<double>::Ones(d, d);
+      add_scatter(x, x, S);
+      const Matrix<double> expected = Matrix<double>::Ones(d, d) + X * X.transpose();
+      EXPECT_TRUE(lower(S).isApprox(lower(expected), 1e-12)) << d << " " << frames;
       Vector<double> length;
-      squared_lengths(X, length);
-      EXPECT_TRUE(length.isApprox(X.rowwise().squaredNorm(), 1e-12));
-      Vector<double> sum;
-      sum_frames(X, sum);
-      EXPECT_TRUE(sum.isApprox(X.colwise().sum().transpose(), 1e-12));
-      Vector<double> second = Vector<double>::Ones(channels);
+      squared_lengths(x, d, length);
+      EXPECT_TRUE(length.isApprox(X.colwise().squaredNorm().transpose(), 1e-12));
+      Vector<double> sum = Vector<double>::Ones(d);
+      add_sums(x, sum);
+      EXPECT_TRUE(sum.isApprox(X.rowwise().sum() + Vector<double>::Ones(d), 1e-12));
+      Vector<double> second = Vector<double>::Ones(d);
       Vector<double> fourth = second;
-      add_powers(X, second, fourth);
-      EXPECT_TRUE(second.isApprox(X.colwise().squaredNorm().transpose() + Vector<double>::Ones(channels)));
-      EXPECT_TRUE(fourth.isApprox(X.array().pow(4).colwise().sum().matrix().transpose() +
-                                  Vector<double>::Ones(channels)));
-      Matrix<double> weighed;
-      weigh(X, length.data(), weighed);
-      EXPECT_EQ(weighed, length.asDiagonal() * X);
-      add_scatter(weighed, X, S);
-      const Matrix<double> both = expected + X.transpose() * weighed;
-      EXPECT_TRUE(Matrix<double>(S.triangularView<Eigen::Lower>())
-                      .isApprox(Matrix<double>(both.triangularView<Eigen::Lower>()), 1e-12));
-      for (const Index rows : {1, 3, 4, 6, 32}) {
-        const Matrix<double> Z = random.normal(frames, rows);
-        Matrix<double> sum = Matrix<double>::Ones(rows, channels);
-        add_product(Z, X, sum);
-        EXPECT_TRUE(sum.isApprox(Matrix<double>::Ones(rows, channels) + Z.transpose() * X, 1e-12));
-        const Matrix<double> P = random.normal(rows, channels);
-        Matrix<double> Y;
-        multiply(X, P, Y);
-        EXPECT_TRUE(Y.isApprox(X * P.transpose(), 1e-12)) << channels << " " << rows;
-      }
+      add_powers(x, second, fourth);
+      EXPECT_TRUE(second.isApprox(X.rowwise().squaredNorm() + Vector<double>::Ones(d)));
+      EXPECT_TRUE(fourth.isApprox(X.array().pow(4).rowwise().sum().matrix() + Vector<double>::Ones(d)));
+      LineMatrix<double> weighed;
+      weigh(x, d, length.data(), weighed);
+      EXPECT_EQ(Matrix<double>(weighed.topRows(d)), X * length.asDiagonal());
+      add_scatter(weighed, x, S);
+      const Matrix<double> both = expected + X * length.asDiagonal() * X.transpose();
+      EXPECT_TRUE(lower(S).isApprox(lower(both), 1e-12)) << d << " " << frames;
     }
   }
 }
 
-TEST(FrameKernels, ProductsOfSomeColumnsByTheFirst) {
-  Random random(4);
-  for (const Index frames : {8, 16, 256}) {
-    const Matrix<double> X = random.normal(frames, 23);
-    for (const std::vector<Index>& rows : std::vector<std::vector<Index>>{
-             {22}, {5, 0}, {7, 8, 9}, {1, 1, 3, 20}, {22, 0, 5, 6, 7}, {0, 2, 4, 6, 8, 10}}) {
-      for (const Index columns : {1, 3, 4, 10, 23}) {
-        Matrix<double> S = Matrix<double>::Ones(static_cast<Index>(rows.size()), columns);
-        const Matrix<double> expected = S + X(Eigen::all, rows).transpose() * X.leftCols(columns);
-        add_selected_products(X, rows, S);
-        EXPECT_TRUE(S.isApprox(expected, 1e-12)) << frames << " " << rows.size() << " " << columns;
+template <typename T>
+void expect_products() {
+  Random random(3);
+  constexpr double digits = std::is_same_v<T, double> ? 1e-12 : 1e-5;
+  for (const Index d : sizes) {
+    for (const Index rows : sizes) {
+      for (const Index frames : {1, 6, 64}) {
+        const Matrix<double> X = random.normal(d, frames);
+        const LineMatrix<T> x = block_of<T>(X);
+        Matrix<double> P = random.normal(rows, d);
+        for (const bool triangle : {false, true}) {
+          if (triangle) P = Matrix<double>(P.triangularView<Eigen::Upper>());
+          LineMatrix<T> y;
+          multiply(Multiplier<T>(P), x, y);
+          const Matrix<double> Y = y.topRows(rows).template cast<double>();
+          EXPECT_TRUE((Y - P * X).norm() <= digits * P.norm() * X.norm()) << d << " " << rows;
+          EXPECT_TRUE(y.middleRows(rows, lane_rows<T>(rows) - rows).isZero(0));
+          Matrix<double> S = Matrix<double>::Ones(rows, d);
+          add_product(y, x, S);
+          const Matrix<double> expected = Matrix<double>::Ones(rows, d) + Y * X.transpose();
+          EXPECT_TRUE((S - expected).norm() <= digits * Y.norm() * X.norm() + digits) << d << " " << rows;
+        }
       }
     }
   }
 }
+TEST(FrameKernels, ProductsAgreeWithEigen) {
+  expect_products<double>();
+  expect_products<float>();
+}
 
+// Frames that are a part of wider ones, and end where their memory does.
 template <typename S, typename T>
-void expect_transposition() {
+void expect_centred() {
   constexpr double rounding =
       std::is_same_v<T, double> ? 0 : static_cast<double>(std::numeric_limits<T>::epsilon());
   Random random(2);
-  for (const Index channels : {1, 3, 4, 5, 8, 11, 32}) {
-    for (const Index frames : {1, 3, 4, 6, 8, 13, 17}) {
-      const Vector<double> origin = 1e3 * random.normal(channels, 1);
-      Matrix<double> near = random.normal(channels + 2, frames);  // a part of wider frames
-      near.topRows(channels).colwise() += origin;
-      const Matrix<S> X = near.cast<S>();
-      Matrix<T> out = Matrix<T>::Constant(frames + 3, channels, 7);
-      turn(X.data(), X.rows(), frames, origin, out.data(), out.rows());
-      const Matrix<double> expected =
-          (X.topRows(channels).template cast<double>().colwise() - origin).transpose();
-      const Matrix<double> off = out.topRows(frames).template cast<double>() - expected;
-      EXPECT_TRUE((off.array().abs() <= rounding * expected.array().abs()).all())
-          << channels << " " << frames << "\n"
-          << off;
-      EXPECT_EQ(out.bottomRows(3), (Matrix<T>::Constant(3, channels, 7)));
+  for (const Index d : sizes) {
+    for (const Index more : {0, 2}) {
+      for (const Index frames : {1, 3, 6, 17}) {
+        const Vector<double> origin = 1e3 * random.normal(d, 1);
+        Matrix<double> near = random.normal(d + more, frames);
+        near.bottomRows(d).colwise() += origin;
+        const Matrix<S> X = near.cast<S>();
+        LineMatrix<T> out;
+        centre(X.data() + more, X.rows(), frames, origin, out);
+        const Matrix<double> expected = X.bottomRows(d).template cast<double>().colwise() - origin;
+        const Matrix<double> off = out.topRows(d).template cast<double>() - expected;
+        EXPECT_TRUE((off.array().abs() <= rounding * expected.array().abs()).all()) << d << " " << frames;
+        EXPECT_TRUE(out.middleRows(d, lane_rows<T>(d) - d).isZero(0)) << d << " " << frames;
+      }
     }
   }
 }
 
-TEST(FrameKernels, TurnIsATranspositionAndCostsNoDigits) {
-  expect_transposition<double, double>();
-  expect_transposition<double, float>();
-  expect_transposition<float, double>();
-  expect_transposition<float, float>();
+TEST(FrameKernels, CentringCostsNoDigits) {
+  expect_centred<double, double>();
+  expect_centred<double, float>();
+  expect_centred<float, double>();
+  expect_centred<float, float>();
 }
 
 TEST(FourChannels, PassesAreThoseOfTheFormulas) {
