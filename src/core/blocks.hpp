@@ -42,8 +42,9 @@ void for_each_centred_block(const AnyFrames& X, const Vector<double>& origin, co
         }
       }
       const auto bytes = static_cast<Index>(sizeof(*from)) * all.outerStride() * frames;
-      f(Block<T>{
-          x, weights ? weights + start : nullptr, {reinterpret_cast<const char*>(from) + bytes, bytes}});
+      f(Block<T>{x,
+                 weights ? weights + start : nullptr,
+                 {reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(bytes), bytes}});
     }
   };
   std::visit(go, X);

@@ -25,18 +25,16 @@ DEMIX_INLINE void store(T* p, Lane<T> v) {
 class Asking {
  public:
   DEMIX_INLINE Asking(Ahead ahead, Index parts)
-      : at_(ahead.from),
-        end_(ahead.from + ahead.bytes),
-        part_(parts > 0 ? (ahead.bytes / parts + line) / line * line : 0) {}
+      : at_(ahead.address), left_(ahead.bytes), part_(parts > 0 ? ahead.bytes / parts + line : 0) {}
   DEMIX_INLINE void some() {
-    for (const char* end = std::min(at_ + part_, end_); at_ < end; at_ += line) __builtin_prefetch(at_, 0, 2);
+    for (Index done = 0; done < part_ && left_ > 0; done += line, left_ -= line, at_ += line)
+      __builtin_prefetch(reinterpret_cast<const void*>(at_), 0, 2);
   }
 
  private:
   static constexpr Index line = 64;
-  const char* at_;
-  const char* end_;
-  Index part_;
+  std::uintptr_t at_;
+  Index left_, part_;
 };
 
 // As many values of S as a lane of T has, and as many doubles.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/scratch.hpp"
@@ -26,7 +27,7 @@ constexpr Index block_stride(Index channels) {
 
 /// Memory that is needed next: kernels ask for it little by little while they compute.
 struct Ahead {
-  const char* from = nullptr;
+  std::uintptr_t address = 0;  ///< nothing need be there
   Index bytes = 0;
 };
 

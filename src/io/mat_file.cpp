@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t head_bytes = 128;
 
-constexpr std::uint32_t type_uint32 = 6, type_matrix = 14, type_compressed = 15, type_utf8 = 16;
-
 NumberType number_type_of(std::uint32_t type, bool swapped) {
   // By the number MATLAB gives them; the last are UTF-8, UTF-16 and UTF-32.
   constexpr std::string_view kinds = " iuiuiuf f  iu  uuu";

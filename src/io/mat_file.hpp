@@ -16,6 +16,11 @@
 /// with its type and length; arrays are elements made of elements.
 namespace demix::io::mat {
 
+/// Of elements.
+constexpr std::uint32_t type_int8 = 1, type_int32 = 5, type_uint32 = 6, type_single = 7, type_double = 9,
+                        type_matrix = 14, type_compressed = 15, type_utf8 = 16, type_utf16 = 17;
+
+/// Of arrays.
 enum class Class : int {
   cell = 1,
   structure = 2,

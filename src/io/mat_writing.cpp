@@ -6,8 +6,6 @@
 namespace demix::io::mat {
 namespace {
 
-constexpr std::uint32_t type_int8 = 1, type_int32 = 5, type_uint32 = 6, type_matrix = 14, type_utf16 = 17;
-
 std::string padding(std::uint64_t bytes) { return std::string((8 - bytes % 8) % 8, '\0'); }
 
 std::string tag(std::uint32_t type, std::uint64_t bytes) {

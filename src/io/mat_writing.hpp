@@ -12,8 +12,6 @@ namespace demix::io::mat {
 
 std::string file_head();
 constexpr std::uint64_t most_bytes = 0x7fffffff;  ///< in an array
-constexpr std::uint32_t type_single = 7;
-constexpr std::uint32_t type_double = 9;
 /// All of an array of numbers that is before them and after; the first is as long for any shape.
 struct Around {
   std::string before, after;

@@ -29,7 +29,7 @@ std::string text_of(const ordered_json& json, int indent) {
 }
 
 // Of the text of everything else
-std::string checksum(const ordered_json& json) {
+std::string checksum_text(const ordered_json& json) {
   std::array<char, 17> hex{};
   std::snprintf(hex.data(), hex.size(), "%016llx",
                 static_cast<unsigned long long>(demix::checksum(text_of(json, -1))));
@@ -108,7 +108,7 @@ std::string to_json(const Model& model) {
     }
     json["warnings"].push_back({{"kind", kind}, {"text", w.text}, {"components", w.components}});
   }
-  json["checksum"] = checksum(json);
+  json["checksum"] = checksum_text(json);
   return text_of(json, 1) + "\n";
 }
 
@@ -131,7 +131,7 @@ Model parse_model(std::string_view text, const std::string& name) {
     }
     const std::string stated = json.at("checksum").get<std::string>();
     json.erase("checksum");
-    if (checksum(json) != stated) throw refuse("damaged: the checksum does not match its contents");
+    if (checksum_text(json) != stated) throw refuse("damaged: the checksum does not match its contents");
     Model model;
     model.version = json.at("version").get<std::string>();
     model.method = json.at("method").get<std::string>();

@@ -13,10 +13,10 @@ namespace demix::io {
 #ifdef DEMIX_HAVE_SNDFILE
 namespace {
 
-struct Close {
+struct CloseSound {
   void operator()(SNDFILE* file) const { sf_close(file); }
 };
-using Handle = std::unique_ptr<SNDFILE, Close>;
+using SoundHandle = std::unique_ptr<SNDFILE, CloseSound>;
 
 class SoundReader final : public SignalReader {
  public:
@@ -61,7 +61,7 @@ class SoundReader final : public SignalReader {
 
  private:
   Path path_;
-  Handle file_;
+  SoundHandle file_;
   Facts facts_;
   sf_count_t promised_ = 0;
   sf_count_t seen_ = 0;
@@ -100,7 +100,7 @@ class SoundWriter final : public SignalWriter {
 
  private:
   Path path_;
-  Handle file_;
+  SoundHandle file_;
 };
 
 }  // namespace

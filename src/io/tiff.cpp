@@ -47,19 +47,19 @@ int keep_error(TIFF*, void* user, const char*, const char* format, va_list value
 }
 int ignore(TIFF*, void*, const char*, const char*, va_list) { return 1; }
 
-struct Close {
+struct CloseTiff {
   void operator()(TIFF* tiff) const { TIFFClose(tiff); }
 };
-using Handle = std::unique_ptr<TIFF, Close>;
+using TiffHandle = std::unique_ptr<TIFF, CloseTiff>;
 
-Handle open(Source& s, const std::string& name) {
+TiffHandle open(Source& s, const std::string& name) {
   constexpr tmsize_t most_at_once = tmsize_t{1} << 30;
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, most_at_once);
   TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, &s);
   TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, nullptr);
-  Handle tiff(TIFFClientOpenExt(name.c_str(), "rm", &s, read_bytes, write_nothing, seek, close_nothing,
-                                size_of, nullptr, nullptr, options));
+  TiffHandle tiff(TIFFClientOpenExt(name.c_str(), "rm", &s, read_bytes, write_nothing, seek, close_nothing,
+                                    size_of, nullptr, nullptr, options));
   TIFFOpenOptionsFree(options);
   return tiff;
 }
@@ -210,7 +210,7 @@ class TiffDecoder {
 
   std::string name_;
   Source source_;
-  Handle tiff_;
+  TiffHandle tiff_;
   std::uint16_t photometric_ = 0;
 };
 

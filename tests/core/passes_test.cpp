@@ -21,11 +21,11 @@ LineMatrix<T> block_of(const Matrix<double>& X) {
 
 Matrix<double> lower(const Matrix<double>& S) { return S.triangularView<Eigen::Lower>(); }
 
-const Index sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 31, 32, 33, 64};
+const Index widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 31, 32, 33, 64};
 
 TEST(FrameKernels, AgreeWithEigen) {
   Random random(1);
-  for (const Index d : sizes) {
+  for (const Index d : widths) {
     for (const Index frames : {1, 3, 8, 64}) {
       const Matrix<double> X = random.normal(d, frames);
       const LineMatrix<double> x = block_of(X);
@@ -58,8 +58,8 @@ template <typename T>
 void expect_products() {
   Random random(3);
   constexpr double digits = std::is_same_v<T, double> ? 1e-12 : 1e-5;
-  for (const Index d : sizes) {
-    for (const Index rows : sizes) {
+  for (const Index d : widths) {
+    for (const Index rows : widths) {
       for (const Index frames : {1, 6, 64}) {
         const Matrix<double> X = random.normal(d, frames);
         const LineMatrix<T> x = block_of<T>(X);
@@ -91,7 +91,7 @@ void expect_centred() {
   constexpr double rounding =
       std::is_same_v<T, double> ? 0 : static_cast<double>(std::numeric_limits<T>::epsilon());
   Random random(2);
-  for (const Index d : sizes) {
+  for (const Index d : widths) {
     for (const Index more : {0, 2}) {
       for (const Index frames : {1, 3, 6, 17}) {
         const Vector<double> origin = 1e3 * random.normal(d, 1);

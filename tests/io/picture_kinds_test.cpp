@@ -78,7 +78,7 @@ TEST_F(Pictures, PngForAPage) {
 
 #ifdef DEMIX_HAVE_TIFF
 template <typename T>
-std::string raw(const std::vector<T>& values) {
+std::string bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
@@ -88,12 +88,14 @@ TEST_F(Pictures, TiffAsOthersWriteIt) {
   EXPECT_EQ(grey({.width = 2, .height = 2, .parts = {std::string("\0\x33\x66\xff", 4)}}), ramp);
   EXPECT_EQ(grey({.width = 2, .height = 2, .photometric = 0, .parts = {std::string("\xff\xcc\x99\0", 4)}}),
             ramp);
-  EXPECT_EQ(
-      grey({.width = 2, .height = 2, .bits = 16, .parts = {raw<std::uint16_t>({0, 13107, 26214, 65535})}}),
-      ramp);
+  EXPECT_EQ(grey({.width = 2,
+                  .height = 2,
+                  .bits = 16,
+                  .parts = {bytes_of<std::uint16_t>({0, 13107, 26214, 65535})}}),
+            ramp);
   const std::vector<float> floats = {0.25F, -3, 1, 1e9F};
   const Matrix<double> read_floats =
-      grey({.width = 4, .height = 1, .bits = 32, .format = 3, .parts = {raw(floats)}});
+      grey({.width = 4, .height = 1, .bits = 32, .format = 3, .parts = {bytes_of(floats)}});
   for (Index i = 0; i < 4; ++i)
     EXPECT_EQ(read_floats(i), static_cast<double>(floats[static_cast<std::size_t>(i)]));
   // One bit, and a palette: eight pixels in a byte; four.
@@ -137,7 +139,7 @@ TEST_F(Pictures, TiffInPlanesTilesAndPages) {
                 for (Index c = 0; c < (apart ? 1 : 3); ++c) part.push_back(value(x, y, plane + c));
               }
             }
-            f.parts.push_back(raw(part));
+            f.parts.push_back(bytes_of(part));
           }
         }
       }

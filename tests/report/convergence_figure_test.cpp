@@ -3,7 +3,7 @@
 namespace demix::report {
 namespace {
 
-ConvergenceFigure::Curve curve(const std::string& label, double from = 0.5) {
+ConvergenceFigure::Curve error_curve(const std::string& label, double from = 0.5) {
   return {
       label, {from, from / 10, from / 100}, {from / 2, from / 20, from / 200}, {from, from / 5, from / 50}, 3,
       50};
@@ -13,8 +13,8 @@ class Convergence : public testing::DrawTest<ConvergenceFigure> {
  protected:
   Convergence() {
     figure.title = "all";
-    figure.panels = {{"left", {10, 100, 1000}, {curve("easi"), curve("fobi")}},
-                     {"right", {10, 100, 1000}, {curve("easi")}}};
+    figure.panels = {{"left", {10, 100, 1000}, {error_curve("easi"), error_curve("fobi")}},
+                     {"right", {10, 100, 1000}, {error_curve("easi")}}};
     figure.panels[1].curves[0].failed = 7;
   }
 };
@@ -36,7 +36,7 @@ TEST_F(Convergence, CountsNothingWithoutRuns) {
 }
 
 TEST_F(Convergence, ALabelHasTheSameColourInAllPanels) {
-  figure.panels[0].curves = {curve("easi")};
+  figure.panels[0].curves = {error_curve("easi")};
   const std::string same = svg();
   EXPECT_NE(same.find(blue), std::string::npos);
   EXPECT_EQ(same.find(red), std::string::npos);
@@ -47,7 +47,7 @@ TEST_F(Convergence, ALabelHasTheSameColourInAllPanels) {
 }
 
 TEST_F(Convergence, PanelsShareTheRangeOfErrors) {
-  figure.panels[1].curves = {curve("easi", 3e-3)};  // down to 1.5e-5
+  figure.panels[1].curves = {error_curve("easi", 3e-3)};  // down to 1.5e-5
   const auto seen = texts();
   EXPECT_EQ(seen.count("10-5"), 2U);
   EXPECT_EQ(seen.count("100"), 2U);
@@ -99,7 +99,7 @@ TEST_F(Convergence, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.panels[0].curves[1].label = "easi"; }, "panels[0].curves[1].label");
   refused(
       [](Figure& f) {
-        for (int k = 0; k < 13; ++k) f.panels[0].curves.push_back(curve(std::to_string(k)));
+        for (int k = 0; k < 13; ++k) f.panels[0].curves.push_back(error_curve(std::to_string(k)));
       },
       "panels");
 }

@@ -14,11 +14,10 @@
 namespace demix::report {
 namespace {
 
+using testing::inf;
 using testing::is_utf8;
+using testing::nan;
 using testing::summary_of;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // Reads a page as XML: every tag closed by its own, attributes in quotes, & only in names of characters.
 class Xml {

@@ -11,10 +11,10 @@
 namespace demix::report {
 namespace {
 
+using testing::inf;
 using testing::is_utf8;
+using testing::nan;
 using testing::summary_of;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // Summary
 

@@ -2,11 +2,15 @@
 
 #include <iconv.h>
 
+#include <limits>
 #include <string>
 
 #include "demix/html_report.hpp"
 
 namespace demix::report::testing {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
 
 inline Summary summary_of(const Matrix<double>& X) {
   Summary s(X.rows());

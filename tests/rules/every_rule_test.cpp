@@ -6,7 +6,7 @@
 namespace demix {
 namespace {
 
-constexpr Index d = 4;
+constexpr Index size = 4;
 
 struct Case {
   const Method* method;
@@ -29,20 +29,20 @@ std::unique_ptr<OnlineSeparator> make(const Case& c, double eta_factor = 1, std:
   o.seed = seed;
   o = c.method->checked(o);
   *o.eta *= eta_factor;
-  return c.method->make(d, d, o);
+  return c.method->make(size, size, o);
 }
 
-Matrix<double> some_frames() {
+Matrix<double> some_mixtures() {
   Random random(2);
-  const Matrix<double> A = random.normal(d, d);
+  const Matrix<double> A = random.normal(size, size);
   return A * make_sources({Source::sine, Source::laplace, Source::uniform, Source::square}, 3000, Timing::iid,
                           random);
 }
 
 // All its outputs; 0 from where it failed.
 Matrix<double> outputs(OnlineSeparator& separator, const Matrix<double>& X) {
-  Matrix<double> Y = Matrix<double>::Zero(d, X.cols());
-  Vector<double> y(d);
+  Matrix<double> Y = Matrix<double>::Zero(size, X.cols());
+  Vector<double> y(size);
   for (Index t = 0; t < X.cols(); ++t) {
     separator.step(X.col(t), y);
     Y.col(t) = y;
@@ -51,7 +51,7 @@ Matrix<double> outputs(OnlineSeparator& separator, const Matrix<double>& X) {
 }
 
 TEST(EveryRule, TheSeedDecides) {
-  const Matrix<double> X = some_frames().leftCols(500);
+  const Matrix<double> X = some_mixtures().leftCols(500);
   for (const Case& c : every_rule()) {
     const auto once = make(c);
     const auto again = make(c);
@@ -83,7 +83,7 @@ TEST(EveryRule, LearnsAtItsDefaultRateWithoutFailing) {
 }
 
 TEST(EveryRule, SaysWhenItHasDiverged) {
-  const Matrix<double> X = some_frames();
+  const Matrix<double> X = some_mixtures();
   for (const Case& c : every_rule()) {
     const auto separator = make(c, 1e13);
     const Matrix<double> Y = outputs(*separator, X);
@@ -93,7 +93,7 @@ TEST(EveryRule, SaysWhenItHasDiverged) {
     const bool cannot =
         c.method->name == "orica" || c.method->name == "hj" || c.form.starts_with("normalised");
     EXPECT_EQ(separator->failure().empty(), cannot) << c.name();
-    Vector<double> y = Vector<double>::Ones(d);
+    Vector<double> y = Vector<double>::Ones(size);
     EXPECT_EQ(separator->step(X.col(0), y), cannot) << c.name();  // it stays so
     EXPECT_EQ(y.norm() > 0, cannot) << c.name();
     EXPECT_EQ(Y.rightCols(1).norm() > 0, cannot) << c.name();
@@ -103,9 +103,9 @@ TEST(EveryRule, SaysWhenItHasDiverged) {
 TEST(EveryRule, SaysSoOfFramesThatAreNoNumbers) {
   for (const Case& c : every_rule()) {
     const auto separator = make(c);
-    Vector<double> y(d);
-    EXPECT_TRUE(separator->step(Vector<double>::Ones(d), y)) << c.name();
-    EXPECT_FALSE(separator->step(Vector<double>::Constant(d, std::numeric_limits<double>::quiet_NaN()), y))
+    Vector<double> y(size);
+    EXPECT_TRUE(separator->step(Vector<double>::Ones(size), y)) << c.name();
+    EXPECT_FALSE(separator->step(Vector<double>::Constant(size, std::numeric_limits<double>::quiet_NaN()), y))
         << c.name();
     EXPECT_EQ(y.norm(), 0) << c.name();
     EXPECT_FALSE(separator->failure().empty()) << c.name();

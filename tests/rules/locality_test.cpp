@@ -16,7 +16,7 @@
 namespace demix {
 namespace {
 
-constexpr Index d = 4;
+constexpr Index neurons = 4;
 
 template <typename R>
 R new_rule(const Form& form, std::uint64_t seed) {
@@ -25,17 +25,17 @@ R new_rule(const Form& form, std::uint64_t seed) {
   o.eta = form.eta;
   o.tau = 0.7;
   o.seed = seed;
-  return R(d, d, o);
+  return R(neurons, neurons, o);
 }
 
 Vector<double> some_frame(Random& random) {
-  return Vector<double>::NullaryExpr(d, [&] { return 0.2 + random.laplace() / 2; });
+  return Vector<double>::NullaryExpr(neurons, [&] { return 0.2 + random.laplace() / 2; });
 }
 
 // A rule that has learned for a while and has just responded to x with y.
 template <typename R>
 struct Moment {
-  Moment(const Form& form, std::uint64_t seed) : rule(new_rule<R>(form, seed)), x(d), y(d) {
+  Moment(const Form& form, std::uint64_t seed) : rule(new_rule<R>(form, seed)), x(neurons), y(neurons) {
     Random random(seed);
     for (int t = 0; t < 120; ++t) {
       if (t > 0) rule.learn(x, y);
@@ -113,8 +113,8 @@ double swayed_from_afar(const Form& form) {
   double difference = 0;
   for (const bool is_lateral : {false, true}) {
     if ((is_lateral ? now.rule.M : now.rule.W).size() == 0) continue;
-    for (Index i = 0; i < d; ++i) {
-      for (Index j = 0; j < d; ++j) {
+    for (Index i = 0; i < neurons; ++i) {
+      for (Index j = 0; j < neurons; ++j) {
         R usual = now.rule;
         R other = now.rule;
         Random random(7);
@@ -125,7 +125,7 @@ double swayed_from_afar(const Form& form) {
         (is_lateral ? other.M : other.W)(i, j) = (is_lateral ? usual.M : usual.W)(i, j);
         if (!is_lateral) x(j) = now.x(j);
         std::vector<Index> elsewhere;
-        for (Index k = 0; k < d; ++k) {
+        for (Index k = 0; k < neurons; ++k) {
           if (k != i && (k != j || !is_lateral)) elsewhere.push_back(k);
         }
         std::swap(y(elsewhere[0]), y(elsewhere[1]));
