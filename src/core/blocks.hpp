@@ -8,7 +8,7 @@
 /// How every pass over the data goes: block by block, small enough to stay in cache.
 namespace demix {
 
-inline constexpr Index block_frames = 64;
+inline constexpr Index block_frames = 48;
 
 /// Some frames less their origin, as the kernels want them.
 template <typename T>
