@@ -202,7 +202,7 @@ Found descend(const Likelihood& likelihood, const Matrix<double>& start, double 
       here = likelihood.at(statistics, k);
     }
     if (progress) {
-      progress(1. / 3 + 1. / 3 * static_cast<double>(out.convergence.iterations) / static_cast<double>(most));
+      progress(static_cast<double>(out.convergence.iterations) / static_cast<double>(most));
     }
   }
 }
@@ -244,6 +244,10 @@ Model picard(const Recording& X, const PicardOptions& options) {
   const Index d = white.components();
   const Matrix<double> I = Matrix<double>::Identity(d, d);
   const LearningData data(X, white);
+  const auto part_of_progress = [&](double from, double to) -> ProgressCallback {
+    if (!options.progress) return {};
+    return [&options, from, to](double share) { options.progress(from + (to - from) * share); };
+  };
 
   Matrix<double> W = data.start(options.start);
   constexpr double roughly = 1e-2;
@@ -255,8 +259,23 @@ Model picard(const Recording& X, const PicardOptions& options) {
             .W;
   }
   const Matrix<double> R = options.orthogonal || &data.all() == &X ? I : second_moment(data.all(), white);
-  Found found = descend({data.all(), white, options.orthogonal, R}, W, options.tolerance,
-                        options.max_iterations, options.memory, options.progress);
+  // As far as floats lead, which is most of the way.
+  constexpr double nearly = 1e-4;
+  Found rough{W, {false, 0, {0}}, 0};
+  if (data.in_float(nearly) && options.tolerance < nearly) {
+    rough = descend({data.all(), white, options.orthogonal, R, true}, W, nearly, options.max_iterations,
+                    options.memory, part_of_progress(1. / 3, 1. / 2));
+  }
+  Found found = descend({data.all(), white, options.orthogonal, R}, rough.W, options.tolerance,
+                        options.max_iterations - rough.convergence.iterations, options.memory,
+                        part_of_progress(1. / 2, 2. / 3));
+  found.convergence.iterations += rough.convergence.iterations;
+  // The last of these is of the same W as the first of those; losses in float are all off by about as much.
+  std::vector<double>& losses = rough.convergence.objective;
+  const double off = found.convergence.objective.front() - losses.back();
+  losses.pop_back();
+  for (double& loss : losses) loss += off;
+  found.convergence.objective.insert(found.convergence.objective.begin(), losses.begin(), losses.end());
   found.W.rowwise().normalize();  // outputs of variance 1
 
   Model model = finish(X, white, found.W, {.order = options.order, .progress = options.progress});
