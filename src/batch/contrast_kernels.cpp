@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "core/tile.hpp"
 
@@ -70,13 +71,18 @@ DEMIX_INLINE Lane<float> exp_of_negative(Lane<float> x) {
   return p;
 }
 
+DEMIX_INLINE Bits64 sign_bit(Lane<double>) { return Bits64{} + std::numeric_limits<std::int64_t>::min(); }
+DEMIX_INLINE Bits32 sign_bit(Lane<float>) { return Bits32{} + std::numeric_limits<std::int32_t>::min(); }
 template <typename V>
 DEMIX_INLINE V magnitude(V x) {
-  return x < 0 ? -x : x;
+  bits(x) &= ~sign_bit(x);
+  return x;
 }
+// Of x that is not negative.
 template <typename V>
 DEMIX_INLINE V with_sign_of(V x, V sign) {
-  return sign < 0 ? -x : x;
+  bits(x) |= bits(sign) & sign_bit(x);
+  return x;
 }
 
 // A nonlinearity: add(v, u) takes a lane of outputs, each of weight u, gives u g(v), and sums up u g'(v), u
@@ -87,9 +93,10 @@ DEMIX_INLINE V with_sign_of(V x, V sign) {
 template <typename T, bool weighted>
 struct LogCosh {
   using V = Lane<T>;
-  V slopes = {}, sizes = {}, squares = {}, weights = {};
+  static constexpr double log2 = 0x1.62e42fefa39efp-1;
+  V slopes = {}, sizes = {}, squares = {};
   V product = V{} + 1;
-  double logs[width<T>] = {};
+  double logs[width<T>] = {};  // if weighted
 
   DEMIX_INLINE V add(V v, V u) {
     const V size = magnitude(v);
@@ -97,20 +104,17 @@ struct LogCosh {
     const V g = with_sign_of((1 - e) / (1 + e), v);
     if (weighted) {
       for (Index q = 0; q < width<T>; ++q)
-        logs[q] += static_cast<double>(u[q]) * std::log1p(static_cast<double>(e[q]));
+        logs[q] += static_cast<double>(u[q]) * (std::log1p(static_cast<double>(e[q])) - log2);
     } else {
-      product *= 1 + e;
+      product *= (1 + e) / 2;
     }
-    weights += u;
     sizes += u * size;
     squares += u * v * v;
     slopes += u * (1 - g * g);
     return u * g;
   }
   double value(Index q) const {
-    constexpr double log2 = 0x1.62e42fefa39efp-1;
-    const double all = weighted ? logs[q] : std::log(static_cast<double>(product[q]));
-    return static_cast<double>(sizes[q]) + all - log2 * static_cast<double>(weights[q]);
+    return static_cast<double>(sizes[q]) + (weighted ? logs[q] : std::log(static_cast<double>(product[q])));
   }
   double slope(Index q) const { return static_cast<double>(slopes[q]); }
   double square(Index q) const { return static_cast<double>(squares[q]); }
