@@ -10,24 +10,11 @@
 namespace demix {
 namespace {
 
-// A lane of T, and the integers that have its bits.
-template <typename T>
-using Lane = typename Lanes<T>::Type;
-template <typename T>
-constexpr Index width = 32 / sizeof(T);
+// The integers that have the bits of a lane.
 typedef std::int64_t Bits64 __attribute__((vector_size(32), may_alias));
 typedef std::int32_t Bits32 __attribute__((vector_size(32), may_alias));
 DEMIX_INLINE Bits64& bits(Lane<double>& v) { return reinterpret_cast<Bits64&>(v); }
 DEMIX_INLINE Bits32& bits(Lane<float>& v) { return reinterpret_cast<Bits32&>(v); }
-
-template <typename T>
-DEMIX_INLINE Lane<T> load(const T* p) {
-  return *reinterpret_cast<const Lane<T>*>(p);
-}
-template <typename T>
-DEMIX_INLINE void store(T* p, Lane<T> v) {
-  *reinterpret_cast<Lane<T>*>(p) = v;
-}
 
 // e^x for x <= 0, to 2e-15 of it; below -700 that of -700.
 //   x = n ln 2 + r,  e^x = 2^n e^r,  |r| <= ln(2) / 2

@@ -5,24 +5,20 @@
 namespace demix {
 namespace {
 
-using Lane = Lanes<double>::Type;
-constexpr Index width = 4;
-constexpr Index panel = 2 * width;
-
-DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
-DEMIX_INLINE void store(double* p, Lane v) { *reinterpret_cast<Lane*>(p) = v; }
+constexpr Index lane = width<double>;
+constexpr Index panel = 2 * lane;
 
 // Row l of the triangle is y_l (y_0 ... y_l), in whole lanes: what is too much is written over by the next.
 DEMIX_CLONES void pairs_of(const double* y, Index d, Index frames, Index t, double* one, double* panels) {
   double* to = one;
   for (Index l = 0; l < d; ++l) {
-    for (Index k = 0; k <= l; k += width) store(to + k, y[l] * load(y + k));
+    for (Index k = 0; k <= l; k += lane) store(to + k, y[l] * load(y + k));
     to += l + 1;
   }
   for (Index c = 0; c < to - one; c += panel) {
     double* at = panels + c * frames + t * panel;
     store(at, load(one + c));
-    store(at + width, load(one + c + width));
+    store(at + lane, load(one + c + lane));
   }
 }
 

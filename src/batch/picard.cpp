@@ -186,9 +186,10 @@ Found descend(const Likelihood& likelihood, const Matrix<double>& start, double 
       E = precondition(here.gradient);
     }
     Point next;
+    const bool falls = line_search(likelihood, here, k, out.W, E, statistics, next);
+    if (!falls && memory.empty()) return out;
     ++out.convergence.iterations;
-    if (!line_search(likelihood, here, k, out.W, E, statistics, next)) {
-      if (memory.empty()) return out;
+    if (!falls) {
       memory.clear();  // once more, straight down
       statistics = likelihood.look(out.W);
       continue;

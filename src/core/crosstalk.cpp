@@ -16,6 +16,8 @@ void CrosstalkSums::add(const LineMatrix<double>& Y, Index d, const double* weig
   Vector<double> w = length;
   if (weight_ != Weight::square) w = length.unaryExpr([&](double a) { return weight_value(weight_, a); });
   const Vector<double> slope = length.unaryExpr([&](double a) { return weight_derivative(weight_, a); });
+  Vector<double> own = Vector<double>::Ones(Y.cols());
+  if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.cols());
   Scratch<double> rooms[4];
   LineMatrix<double>& squares = *rooms[0];
   LineMatrix<double>& owned = *rooms[1];
@@ -24,7 +26,7 @@ void CrosstalkSums::add(const LineMatrix<double>& Y, Index d, const double* weig
   squares.resize(Y.rows(), Y.cols());
   const Index filled = lane_rows<double>(d);
   squares.topRows(filled) = Y.topRows(filled).array().square();  // y_i^2
-  weigh(squares, d, weights ? weights : Vector<double>::Ones(Y.cols()).eval().data(), owned);
+  weigh(squares, d, own.data(), owned);
   add_scatter(owned, squares, m0_);
   weigh(squares, d, w.data(), weighted);
   add_scatter(owned, weighted, m1_);
@@ -32,8 +34,7 @@ void CrosstalkSums::add(const LineMatrix<double>& Y, Index d, const double* weig
   add_scatter(owned, sloped, k_);
   weigh(owned, d, w.data(), owned);
   add_scatter(owned, weighted, m2_);
-  total_ +=
-      weights ? Eigen::Map<const Vector<double>>(weights, Y.cols()).sum() : static_cast<double>(Y.cols());
+  total_ += own.sum();
 }
 
 void CrosstalkSums::merge(const CrosstalkSums& other) {

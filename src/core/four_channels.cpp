@@ -5,20 +5,18 @@
 namespace demix {
 namespace {
 
-using Lane = Lanes<double>::Type;
-
-DEMIX_INLINE Lane load(const double* p) { return *reinterpret_cast<const Lane*>(p); }
+using Four = Lane<double>;
 
 // use(x0, x1, x2, x3) with four frames at a time, x_i being channel i of all four.
 template <typename Use>
 DEMIX_INLINE void for_each_four(const double* from, Index stride, Index frames, const double* origin,
                                 const Use& use) {
-  const Lane o = load(origin);
+  const Four o = load(origin);
   const auto turned = [&](const double* x, Index step) __attribute__((always_inline)) {
-    Lane a = load(x) - o;
-    Lane b = load(x + step) - o;
-    Lane c = load(x + 2 * step) - o;
-    Lane d = load(x + 3 * step) - o;
+    Four a = load(x) - o;
+    Four b = load(x + step) - o;
+    Four c = load(x + 2 * step) - o;
+    Four d = load(x + 3 * step) - o;
     turn_four(a, b, c, d);
     use(a, b, c, d);
   };
@@ -38,10 +36,10 @@ DEMIX_INLINE void for_each_four(const double* from, Index stride, Index frames, 
 
 // The lower triangle of a symmetric matrix of sums.
 struct Triangle {
-  Lane s00 = {}, s10 = {}, s20 = {}, s30 = {}, s11 = {}, s21 = {}, s31 = {}, s22 = {}, s32 = {}, s33 = {};
+  Four s00 = {}, s10 = {}, s20 = {}, s30 = {}, s11 = {}, s21 = {}, s31 = {}, s22 = {}, s32 = {}, s33 = {};
 
   // + y x^T
-  DEMIX_INLINE void add(Lane y0, Lane y1, Lane y2, Lane y3, Lane x0, Lane x1, Lane x2, Lane x3) {
+  DEMIX_INLINE void add(Four y0, Four y1, Four y2, Four y3, Four x0, Four x1, Four x2, Four x3) {
     s00 += y0 * x0;
     s10 += y1 * x0;
     s20 += y2 * x0;
@@ -70,9 +68,9 @@ struct Triangle {
 DEMIX_CLONES void scatter(const double* from, Index stride, Index frames, const double* origin, double* sum,
                           double* s) {
   Triangle all;
-  Lane sums[4] = {};
+  Four sums[4] = {};
   for_each_four(
-      from, stride, frames, origin, [&](Lane x0, Lane x1, Lane x2, Lane x3) __attribute__((always_inline)) {
+      from, stride, frames, origin, [&](Four x0, Four x1, Four x2, Four x3) __attribute__((always_inline)) {
         sums[0] += x0;
         sums[1] += x1;
         sums[2] += x2;
@@ -87,12 +85,12 @@ DEMIX_CLONES void weighted_scatter(const double* from, Index stride, Index frame
                                    const double* r, double* s) {
   Triangle all;
   for_each_four(
-      from, stride, frames, origin, [&](Lane x0, Lane x1, Lane x2, Lane x3) __attribute__((always_inline)) {
-        const Lane r0 = r[0] * x0 + r[4] * x1 + r[8] * x2 + r[12] * x3;
-        const Lane r1 = r[5] * x1 + r[9] * x2 + r[13] * x3;
-        const Lane r2 = r[10] * x2 + r[14] * x3;
-        const Lane r3 = r[15] * x3;
-        const Lane w = r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3;
+      from, stride, frames, origin, [&](Four x0, Four x1, Four x2, Four x3) __attribute__((always_inline)) {
+        const Four r0 = r[0] * x0 + r[4] * x1 + r[8] * x2 + r[12] * x3;
+        const Four r1 = r[5] * x1 + r[9] * x2 + r[13] * x3;
+        const Four r2 = r[10] * x2 + r[14] * x3;
+        const Four r3 = r[15] * x3;
+        const Four w = r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3;
         all.add(w * r0, w * r1, w * r2, w * r3, r0, r1, r2, r3);
       });
   all.add_to(s);
@@ -100,14 +98,14 @@ DEMIX_CLONES void weighted_scatter(const double* from, Index stride, Index frame
 
 DEMIX_CLONES void powers(const double* from, Index stride, Index frames, const double* origin,
                          const double* w, double* second, double* fourth) {
-  Lane squares[4] = {};
-  Lane fourths[4] = {};
+  Four squares[4] = {};
+  Four fourths[4] = {};
   for_each_four(
-      from, stride, frames, origin, [&](Lane x0, Lane x1, Lane x2, Lane x3) __attribute__((always_inline)) {
+      from, stride, frames, origin, [&](Four x0, Four x1, Four x2, Four x3) __attribute__((always_inline)) {
 #pragma GCC unroll 4
         for (int i = 0; i < 4; ++i) {
-          const Lane y = w[i] * x0 + w[i + 4] * x1 + w[i + 8] * x2 + w[i + 12] * x3;
-          const Lane square = y * y;
+          const Four y = w[i] * x0 + w[i + 4] * x1 + w[i + 8] * x2 + w[i + 12] * x3;
+          const Four square = y * y;
           squares[i] += square;
           fourths[i] += square * square;
         }

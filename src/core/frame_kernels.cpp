@@ -7,20 +7,6 @@
 namespace demix {
 namespace {
 
-template <typename T>
-using Lane = typename Lanes<T>::Type;
-template <typename T>
-constexpr Index width = 32 / static_cast<Index>(sizeof(T));
-
-template <typename T>
-DEMIX_INLINE Lane<T> load(const T* p) {
-  return *reinterpret_cast<const Lane<T>*>(p);
-}
-template <typename T>
-DEMIX_INLINE void store(T* p, Lane<T> v) {
-  *reinterpret_cast<Lane<T>*>(p) = v;
-}
-
 // Asks for what is ahead in so many equal parts: all at once would have to wait for one another.
 class Asking {
  public:

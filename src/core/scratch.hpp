@@ -38,8 +38,8 @@ class LineMatrix : public Eigen::Map<Matrix<T>> {
   /// What was in it is lost.
   void resize(Index rows, Index cols) {
     if (rows * cols > size_) {
+      memory_.reset(static_cast<T*>(::operator new(static_cast<std::size_t>(rows * cols) * sizeof(T), line)));
       size_ = rows * cols;
-      memory_.reset(static_cast<T*>(::operator new(static_cast<std::size_t>(size_) * sizeof(T), line)));
     }
     look_at(memory_.get(), rows, cols);
   }
