@@ -13,9 +13,10 @@ class Asking {
   DEMIX_INLINE Asking(Ahead ahead, Index parts)
       : at_(ahead.address), left_(ahead.bytes), part_(parts > 0 ? ahead.bytes / parts + line : 0) {}
   DEMIX_INLINE void some() {
-    for (Index done = 0; done < part_ && left_ > 0; done += line, left_ -= line, at_ += line)
+    for (Index done = 0; done < part_ && left_ > 0; done += line, left_ -= line, at_ += line) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): an address, behind which there may be nothing
       __builtin_prefetch(reinterpret_cast<const void*>(at_), 0, 3);
+    }
   }
 
  private:
