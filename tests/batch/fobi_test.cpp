@@ -40,6 +40,23 @@ TEST(Fobi, YIsWX) {
   EXPECT_TRUE(model.invert(Y).isApprox(X, 1e-12));
 }
 
+// To five digits, also of channels that a float has too few digits for: nearly dependent, or far from 0.
+TEST(Fobi, KurtosesAreThoseOfTheOutputs) {
+  const std::vector<Source> five{Source::square, Source::sine, Source::sawtooth, Source::laplace,
+                                 Source::laplace};
+  Random random(3);
+  const Matrix<double> S = make_sources(five, 60000, Timing::iid, random);
+  for (const double condition : {3.0, 1e3, 1e8}) {
+    for (const double offset : {0.0, 1e6}) {
+      const Matrix<double> X = (conditioned_mixing(5, condition, random) * S).array() + offset;
+      const Model model = fobi(X);
+      const Eigen::ArrayXXd square = model.apply(X).array().square();
+      const Eigen::ArrayXd expected = square.square().rowwise().mean() / square.rowwise().mean().square();
+      EXPECT_LT((model.kurtosis.array() / expected - 1).abs().maxCoeff(), 1e-5) << condition << " " << offset;
+    }
+  }
+}
+
 // x -> B x changes nothing but signs: outputs belong to the sources, not to the sensors.
 TEST(Fobi, OutputsDoNotDependOnMixingScaleOrderOrSign) {
   const Mixture m = four_sources(20000, 3);
