@@ -90,7 +90,9 @@ Option Arguments::flag(const std::string& names, bool& value, const std::string&
 
 void Arguments::footer(const std::string& text) { command_->footer(text); }
 
-void Arguments::run(std::function<void()> work) { command_->callback(std::move(work)); }
+void Arguments::run(std::function<void()> work) {
+  command_->callback([chosen = chosen_, work = std::move(work)] { *chosen = work; });
+}
 
 Program::Program(const std::string& name, const std::string& text, const std::string& version,
                  const std::string& footer)
@@ -103,7 +105,7 @@ Program::Program(const std::string& name, const std::string& text, const std::st
 Program::~Program() = default;
 
 Arguments Program::command(const std::string& name, const std::string& text) {
-  return Arguments(app_->add_subcommand(name, text));
+  return {app_->add_subcommand(name, text), chosen_};
 }
 
 namespace {
@@ -135,6 +137,12 @@ OptionHelp help_of(const CLI::Option& option) {
 }  // namespace
 
 bool Program::run(int argc, const char* const* argv) {
+  const std::function<void()> work = parse(argc, argv);
+  if (work) work();
+  return work != nullptr;
+}
+
+std::function<void()> Program::parse(int argc, const char* const* argv) {
   const auto is_command = [&](const std::string& word) {
     return std::ranges::any_of(commands_of(*app_),
                                [&](const CLI::App* command) { return command->get_name() == word; });
@@ -146,11 +154,11 @@ bool Program::run(int argc, const char* const* argv) {
     app_->parse(argc, argv);
   } catch (const CLI::Success& e) {
     app_->exit(e);
-    return false;
+    return {};
   } catch (const CLI::ParseError& e) {
     throw UsageError(e.what());
   }
-  return true;
+  return chosen_;
 }
 
 std::string Program::text() const { return app_->get_description(); }

@@ -50,7 +50,7 @@ class Option {
 /// What a command may be given.
 class Arguments {
  public:
-  explicit Arguments(CLI::App* command) : command_(command) {}
+  Arguments(CLI::App* command, std::function<void()>& chosen) : command_(command), chosen_(&chosen) {}
 
   /// `names`: "-o,--output", or "input" for a positional. The types T there are: at the end of arguments.cpp.
   template <typename T>
@@ -61,6 +61,7 @@ class Arguments {
 
  private:
   CLI::App* command_;
+  std::function<void()>* chosen_;
 };
 
 /// What --help says, for texts of other shapes.
@@ -83,12 +84,15 @@ class Program {
   Arguments command(const std::string& name, const std::string& text);
   /// Runs the command named; false if only help or the version was asked for. Throws UsageError.
   bool run(int argc, const char* const* argv);
+  /// What run() would do, not done; nothing if only help or the version was asked for, which is printed.
+  std::function<void()> parse(int argc, const char* const* argv);
 
   std::string text() const;
   std::vector<CommandHelp> commands() const;
 
  private:
   std::unique_ptr<CLI::App> app_;
+  std::function<void()> chosen_;
 };
 
 }  // namespace demix::cli

@@ -5,6 +5,8 @@
 /// One file per subcommand. Each adds itself to the program; its work runs when the command line names it.
 namespace demix::cli {
 
+void add_commands(Program& program);  ///< all of them, in the order of --help
+
 void add_apply(Program& program);
 void add_compare(Program& program);
 void add_completion(Program& program);

@@ -21,19 +21,7 @@ int main(int argc, char** argv) {
   demix::cli::Program program("demix",
                               "demix separates mixed signals into the independent sources behind them.",
                               demix::version, "demix COMMAND --help tells more. Start with: demix demo");
-  demix::cli::add_demo(program);
-  demix::cli::add_separate(program);
-  demix::cli::add_fit(program);
-  demix::cli::add_apply(program);
-  demix::cli::add_info(program);
-  demix::cli::add_stream(program);
-  demix::cli::add_score(program);
-  demix::cli::add_compare(program);
-  demix::cli::add_tune(program);
-  demix::cli::add_reproduce(program);
-  demix::cli::add_generate(program);
-  demix::cli::add_methods(program);
-  demix::cli::add_completion(program);
+  demix::cli::add_commands(program);
   demix::cli::keep_command_line(argc, argv);
   try {
     if (!program.run(argc, argv)) return 0;  // help, or the version

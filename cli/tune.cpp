@@ -3,16 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <fstream>
 #include <memory>
-#include <optional>
-#include <sstream>
 
+#include "cell_notebook.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/experiment_figures.hpp"
-#include "demix/io.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -25,59 +21,6 @@ struct Options {
   std::vector<double> taus;  // the paper's, unless given
   std::string folder;
   bool json = false;
-};
-
-// Cells are written down as they are done, one line each; a search that was stopped goes on from there. The
-// first line says what was measured: another search must not go on with it.
-class Notebook {
- public:
-  Notebook(const std::filesystem::path& file, const std::string& what) : file_(file) {
-    const std::string head = "# " + what + "\neta,tau,runs,separated,diverged,mse\n";
-    std::string kept = head;
-    if (std::filesystem::exists(file)) {
-      const std::string text = io::read_file(file);
-      if (!text.starts_with(head)) {
-        throw Failure(
-            fmt::format("{}: is not of this search; choose another -o, or remove it", file.string()));
-      }
-      std::istringstream lines(text.substr(head.size()));
-      std::string line;
-      while (std::getline(lines, line) && !lines.eof()) {  // a line without its end was cut
-        if (const std::optional<Cell> cell = parse(line)) {
-          cells.push_back(*cell);
-          kept += line + "\n";
-        }
-      }
-    }
-    io::write_file(file, kept);
-  }
-
-  void add(const Cell& c) {
-    std::ofstream out(file_, std::ios::app);
-    out << fmt::format("{},{},{},{},{},{}\n", c.eta, c.tau, c.runs, c.separated, c.diverged,
-                       std::isfinite(c.mse) ? fmt::format("{}", c.mse) : "inf");
-    if (!out.flush()) throw Failure(fmt::format("{}: cannot write", file_.string()));
-  }
-
-  std::vector<Cell> cells;
-
- private:
-  static std::optional<Cell> parse(const std::string& line) {
-    Cell c;
-    long runs = 0;
-    long separated = 0;
-    long diverged = 0;
-    int end = 0;
-    const int got = std::sscanf(line.c_str(), "%lf,%lf,%ld,%ld,%ld,%lf%n", &c.eta, &c.tau, &runs, &separated,
-                                &diverged, &c.mse, &end);
-    if (got != 6 || static_cast<std::size_t>(end) != line.size() || std::isnan(c.mse)) return std::nullopt;
-    c.runs = runs;
-    c.separated = separated;
-    c.diverged = diverged;
-    return c;
-  }
-
-  std::filesystem::path file_;
 };
 
 // What the data is, beyond its name: a file may have changed, or be another of that name.
@@ -128,7 +71,7 @@ void run(Options& o) {
   const std::vector<Problem> all = problems(o.problem);
   if (all.size() > 1) throw UsageError("--scenario", "tune takes one");
   const Problem& problem = all[0];
-  std::unique_ptr<Notebook> notebook;
+  std::unique_ptr<CellNotebook> notebook;
   const std::filesystem::path folder = o.folder;
   TuneOptions options;
   options.etas = o.etas;
@@ -136,7 +79,7 @@ void run(Options& o) {
   options.runs = o.problem.runs;
   if (!o.folder.empty()) {
     make_folder(folder);
-    notebook = std::make_unique<Notebook>(
+    notebook = std::make_unique<CellNotebook>(
         folder / "cells.csv", fmt::format("{} on {}{}, {} frames, seeds {} to {}", tuned.label, problem.name,
                                           fingerprint(o.problem.data), problem.frames(options.runs.samples),
                                           options.runs.seed, options.runs.seed + options.runs.seeds - 1));
