@@ -72,14 +72,16 @@ class NaturalNetwork {
     Index d = d_;
     std::size_t notes = noted_.size();
     a(d, notes, frames_, refused_, next_refresh_, learned_, eta_, mean_, scatter_, late_scatter_);
-    if (d < 0 || d > outputs_ || notes > 4096)
+    if (d < 0 || d > outputs_ || notes > 256)  // they are taken at counts that grow by a fifth
       throw std::invalid_argument("state: not of a network of this size");
+    a.expect(2 * notes * static_cast<std::size_t>(d * d));
     if (d != d_) resize(d);
     noted_.resize(notes);
     sums_.resize(notes, Matrix<double>::Zero(d_, d_));
     rotations_.resize(notes > 0 ? notes - 1 : 0, Matrix<double>::Zero(d_, d_));
     a(P_, W_, M_, K_, B_, late_M_, M_diagonal_, lambda2_, sum_, noted_, sums_, rotations_);
   }
+  void loaded() const;  ///< throws std::invalid_argument if this cannot be what a network has held
 
  private:
   void resize(Index d);
@@ -126,6 +128,7 @@ class NaturalNetwork {
     void fields(Archive& a) {
       a(v, weight, decay, size);
     }
+    void loaded() const;
   };
   Late late_scatter_, late_M_;
   Vector<double> M_diagonal_;  // up to date with every frame

@@ -33,6 +33,7 @@ class Random {
   void fields(Archive& a) {
     a(state_[0], state_[1], state_[2], state_[3], spare_, has_spare_);
   }
+  void loaded() const;  ///< throws std::invalid_argument if the generator could not be there
 
  private:
   std::uint64_t state_[4];

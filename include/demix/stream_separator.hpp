@@ -35,6 +35,7 @@ struct StreamOptions {
   std::uint64_t seed = 0;  ///< of the network's start and of the draws
 
   static constexpr double least_memory = 1024;
+  static constexpr double most_memory = 1e15;
 
   void validate(Index channels) const;
   bool operator==(const StreamOptions&) const = default;

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "core/archive.hpp"
+
 namespace demix {
 
 // log x = e log 2 + 2 atanh(s), s = (m - 1)/(m + 1), x = m 2^e with m in [1/sqrt2, sqrt2), so |s| < .172
@@ -43,6 +45,11 @@ Random::Random(std::uint64_t seed) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     word = z ^ (z >> 31);
   }
+}
+
+void Random::loaded() const {
+  const bool stuck = (state_[0] | state_[1] | state_[2] | state_[3]) == 0;
+  require_state(!stuck, "a random generator at rest");
 }
 
 std::uint64_t Random::bits() {

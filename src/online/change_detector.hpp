@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/archive.hpp"
 #include "demix/linear_algebra.hpp"
 
 /// Has the mixing changed? As long as it has not, the outputs of a separator that has learned are white:
@@ -29,13 +30,12 @@ class ChangeDetector {
     for (std::size_t w = 0; w < 2; ++w) {
       scatter_[w].noalias() += Y * Y.transpose();
       frames_[w] += Y.cols();
-      if (frames_[w] < (w == 0 ? short_ : 8 * short_)) continue;
+      if (frames_[w] < window(w)) continue;
       measure(scatter_[w] / static_cast<double>(frames_[w]));
       scatter_[w].setZero();
       frames_[w] = 0;
-      const int needed = w == 0 ? 2 : 1;
-      alarm |= past_[2 * w].unusual(correlated_, 0.02, needed);
-      alarm |= past_[2 * w + 1].unusual(far_, 0.05, needed);
+      alarm |= past_[2 * w].unusual(correlated_, 0.02, needed(w));
+      alarm |= past_[2 * w + 1].unusual(far_, 0.05, needed(w));
     }
     return alarm;
   }
@@ -50,10 +50,21 @@ class ChangeDetector {
   void fields(Archive& a) {
     for (std::size_t w = 0; w < 2; ++w) a(scatter_[w], frames_[w], past_[2 * w], past_[2 * w + 1]);
   }
+  void loaded() const {
+    for (std::size_t w = 0; w < 2; ++w) {
+      require_state(frames_[w] >= 0 && frames_[w] < window(w), "more frames than a window of the detector");
+      const int most = std::max(past_[2 * w].hot, past_[2 * w + 1].hot);
+      require_state(most < needed(w), "an alarm that was not acted on");
+    }
+  }
 
  private:
+  Index window(std::size_t w) const { return w == 0 ? short_ : 8 * short_; }     // frames
+  static constexpr int needed(std::size_t w) { return w == 0 ? 2 : 1; }  // unusual windows running
+
   // Mean and variance of log J over the windows so far; they rest while J is unusual.
   struct Past {
+    static constexpr int most_windows = 64;
     double mean = 0;
     double variance = 0;
     int windows = 0;
@@ -61,7 +72,7 @@ class ChangeDetector {
 
     bool unusual(double J, double least, int needed) {
       const double l = std::log(J + 1e-12);
-      windows = std::min(windows + 1, 64);
+      windows = std::min(windows + 1, most_windows);
       if (windows > 8 && J > least && l > mean + 4 * std::max(0.5, std::sqrt(variance)))
         return ++hot >= needed;
       hot = 0;
@@ -74,6 +85,10 @@ class ChangeDetector {
     template <typename Archive>
     void fields(Archive& a) {
       a(mean, variance, windows, hot);
+    }
+    void loaded() const {
+      require_state(variance >= 0, "a negative variance");
+      require_state(windows >= 0 && windows <= most_windows && hot >= 0, "counts of windows out of range");
     }
   };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/archive.hpp"
 #include "demix/types.hpp"
 
 namespace demix {
@@ -10,10 +11,12 @@ namespace demix {
 /// Frames spread evenly over the past (converge) or over the last two memories (track), to judge by.
 class FrameSample {
  public:
+  static constexpr Index most = 2048;  // frames kept
+
   FrameSample(Index channels, double memory)
-      : frames_(Matrix<double>::Zero(channels, 2048)),
+      : frames_(Matrix<double>::Zero(channels, most)),
         rolling_(memory > 0),
-        stride_(std::max<std::int64_t>(1, static_cast<std::int64_t>(2 * memory / 2048))) {}
+        stride_(std::max<std::int64_t>(1, static_cast<std::int64_t>(2 * memory / most))) {}
 
   void add(const double* x) {
     if (++since_ < stride_) return;
@@ -36,6 +39,12 @@ class FrameSample {
   template <typename Archive>
   void fields(Archive& a) {
     a(frames_, stride_, since_, size_, at_);
+  }
+  void loaded() const {
+    require_state(stride_ >= 1 && since_ >= 0 && since_ < stride_, "a stride of the sample out of range");
+    require_state(stride_ <= std::int64_t{1} << 60, "a stride of the sample out of range");
+    require_state(size_ >= 0 && size_ <= frames_.cols() && at_ >= 0 && at_ <= size_ && at_ < frames_.cols(),
+                  "a place in the sample out of range");
   }
 
  private:

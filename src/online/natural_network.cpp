@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/archive.hpp"
 #include "demix/lambda.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
@@ -188,6 +189,34 @@ void NaturalNetwork<T>::Late::add(Matrix<double>& A, Index d, double keep, doubl
 }
 
 template <typename T>
+void NaturalNetwork<T>::Late::loaded() const {
+  require_state(size >= 0 && size < kernels::gathered, "more gathered frames than there is memory for");
+}
+
+template <typename T>
+void NaturalNetwork<T>::loaded() const {
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  require_state(frames_ >= 0 && frames_ < most && refused_ >= 0 && refused_ < most,
+                "a number of frames out of range");
+  require_state(next_refresh_ > frames_ && next_refresh_ < most, "a whitening that is overdue");
+  require_state(learned_ >= 0 && learned_ <= frames_, "more frames learned than seen");
+  require_state(M_diagonal_.size() == 0 || M_diagonal_.minCoeff() >= 0, "a negative diagonal of M");
+  require_state(noted_.empty() == (d_ == 0), "an average of nothing");
+  for (std::size_t k = 0; k < noted_.size(); ++k) {
+    require_state(noted_[k] % sampling() == 0 && (k == 0 ? noted_[0] == 0 : noted_[k] > noted_[k - 1]),
+                  "notes of the average out of order");
+  }
+  require_state(noted_.empty() || noted_.back() <= learned_, "notes of the average out of order");
+  if (frames_ == 0) return;
+  // Correlations are at most 1, give or take rounding: no whitening is of anything else.
+  const Matrix<double> C = covariance();
+  require_state(C.allFinite() && C.diagonal().minCoeff() >= 0, "a negative variance");
+  const Vector<double> deviation = 1.001 * C.diagonal().cwiseSqrt();
+  require_state((C.array().abs() <= (deviation * deviation.transpose()).array() + 1e-300).all(),
+                "a correlation above 1");
+}
+
+template <typename T>
 Matrix<double> NaturalNetwork<T>::Late::with(const Matrix<double>& A, Index d) const {
   const auto V = v.topRows(d);
   return decay * A.topLeftCorner(d, d) + V * weight.asDiagonal() * V.transpose();
@@ -208,19 +237,21 @@ void NaturalNetwork<T>::polish_inverse() {
 
 // The whitener follows the covariance by the smallest change that makes it right, so W and M need none. If
 // the number of directions in the data has changed (a channel came alive, or fell behind the others'
-// rounding), the network starts anew.
+// rounding), or what was learned has overflowed, the network starts anew.
 template <typename T>
 void NaturalNetwork<T>::refresh() {
   if (frames_ < warm_up_) return;
   next_refresh_ = frames_ + std::max<std::int64_t>(1, frames_ / 10);
   const Matrix<double> C = covariance();
+  if (!C.allFinite()) return;
   const double resolution = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double still = 4 * resolution * resolution / 12;
   if (!(C.diagonal().array() > still * (mean_.array().square() + C.diagonal().array())).any()) return;
   WhiteningOptions options;
   options.components = outputs_;
   const Matrix<double> P = whiten(mean_, C, resolution, options).whitener;
-  if (P.rows() != d_) start(P);
+  const bool finite = W_.allFinite() && K_.allFinite() && sum_.allFinite();
+  if (P.rows() != d_ || !finite) start(P);
   // P <- R P, R the rotation that takes the new whitener closest to the old one
   P_.topRows(d_) = polar(P_.topRows(d_) * C * P.transpose()) * P;
   B_.topRows(d_) = averaged() * P_.topRows(d_);

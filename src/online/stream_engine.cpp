@@ -6,6 +6,11 @@
 #include "online/kernels.hpp"
 
 namespace demix {
+namespace {
+
+constexpr double too_large = 1e150;  // the square of a frame: NaN, Inf, or its fourth power would be
+
+}  // namespace
 
 StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolution)
     : options_((o.validate(channels), o)),
@@ -39,27 +44,57 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
   taken_.assign(static_cast<std::size_t>(outputs_), 0);
 }
 
+double StreamEngine::least_bytes(Index channels, const StreamOptions& o) {
+  const auto n = static_cast<double>(channels);
+  const auto replayed = o.learn == StreamOptions::Learn::replay ? static_cast<double>(o.replay) : 0;
+  const double squares = o.learn == StreamOptions::Learn::moments ? 9 : 1;  // V, scatter, ...; n x n each
+  return 8 * n * (FrameSample::most + replayed + squares * n);
+}
+
+void StreamEngine::loaded() const {
+  const auto up_to = [](auto value, auto most) { return value >= 0 && value <= most; };
+  require_state(up_to(frames_, std::int64_t{1} << 62), "a number of frames out of range");
+  require_state(up_to(refused_, frames_) && up_to(outliers_, frames_) && up_to(changes_, frames_) &&
+                    last_change_ >= -1 && last_change_ <= frames_,
+                "more frames of a kind than frames");
+  require_state(up_to(pending_, block() - 1), "more frames than a block");
+  require_state(up_to(past_size_, past_.cols()) && up_to(past_at_, std::max<Index>(0, past_.cols() - 1)),
+                "a place in the past out of range");
+  require_state(gate_open_ || (options_.robust && past_size_ < past_.cols()), "a gate that cannot open");
+  require_state(up_to(rank_, outputs_), "more components than outputs");
+  require_state(solving_ == moments_.solving(), "work that was not begun");
+  require_state(next_solve_ >= 0 && since_solve_ >= 0 && next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0,
+                "a negative count");
+  const auto taken = [](const auto& frames) { return (frames.colwise().squaredNorm().array() < too_large).all(); };
+  require_state(taken(past_) && taken(X_) && taken(sample_.frames()), "a frame that would be refused");
+}
+
+bool StreamEngine::refuse() {
+  y.setZero();
+  ++refused_;
+  return false;
+}
+
 // x holds the frame as it came; leaves the output in y.
 bool StreamEngine::step() {
   ++frames_;
   const auto frame = x.head(n_);
-  if (!(frame.squaredNorm() < 1e150)) {  // NaN, Inf, or its fourth power would be
-    y.setZero();
-    ++refused_;
-    return false;
-  }
+  if (!(frame.squaredNorm() < too_large)) return refuse();
   const bool usable = options_.saturation == 0 || frame.cwiseAbs().maxCoeff() < options_.saturation;
   if (!usable) ++refused_;
   if (network_) return network_step(usable);
 
+  double activity = 0;
   if (rank_ > 0) {  // y <- U (x - mean)
     centred_.head(n_) = frame - mean_;
     kernels::project(U_.data(), U_.rows(), outputs_, n_, centred_.data(), y.data());
+    activity = y.head(outputs_).squaredNorm();
+    if (!(activity < 1e300)) return refuse();  // so far beyond all before that it is no number
   }
   if (usable) {
     if (!gate_open_) {
       collect();
-    } else if (!options_.robust || rank_ == 0 || gate_.passes(y.head(outputs_).squaredNorm())) {
+    } else if (!options_.robust || rank_ == 0 || gate_.passes(activity)) {
       learn();
     } else {
       ++outliers_;
@@ -73,6 +108,7 @@ bool StreamEngine::network_step(bool usable) {
   auto out = y.head(outputs_);
   if (!usable) {
     network_->respond(x.head(n_), out);
+    if (!(out.squaredNorm() < 1e300)) out.setZero();
     return false;
   }
   sample_.add(x.data());
@@ -84,6 +120,7 @@ bool StreamEngine::network_step(bool usable) {
     past_at_ = (past_at_ + 1) % past_.cols();
     network_->step(x.head(n_), out, past_.col(random_.below(past_size_)));
   }
+  if (!(out.squaredNorm() < 1e300)) out.setZero();
   return true;
 }
 
@@ -163,6 +200,7 @@ bool StreamEngine::due() const {
 }
 // The outputs found, each in the place and with the sign of the one it continues.
 void StreamEngine::adopt() {
+  if (!moments_.finite()) return begin_anew();
   const Index r = moments_.rank();
   if (r == 0) return;
   relearning_ = false;

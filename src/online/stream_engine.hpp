@@ -26,6 +26,9 @@ class StreamEngine {
  public:
   StreamEngine(Index channels, const StreamOptions& options, double resolution);
 
+  /// What its fields take at least, saved, and most of the memory it takes; by validated options.
+  static double least_bytes(Index channels, const StreamOptions& options);
+
   const StreamOptions& options() const { return options_; }
   Index channels() const { return n_; }
   Index outputs() const { return outputs_; }
@@ -53,8 +56,10 @@ class StreamEngine {
       a(moments_);
     }
   }
+  void loaded() const;
 
  private:
+  bool refuse();
   bool network_step(bool usable);
   void collect();
   void open_gate();

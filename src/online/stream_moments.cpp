@@ -75,6 +75,49 @@ void StreamMoments::begin_add(const Frames<double>& X) {
 
 void StreamMoments::begin_solve() { next(Stage::whiten); }
 
+bool StreamMoments::finite() const {
+  return std::isfinite(count_) && mean_.allFinite() && scatter_.allFinite() && unmixing().allFinite() &&
+         solved_mean_.allFinite();
+}
+
+Index StreamMoments::pieces() const {
+  return std::visit(
+      [&](const auto& fourth) -> Index {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>) {
+          if (stage_ == Stage::transform) return fourth.transform_pieces();
+          if (stage_ == Stage::add) return fourth.add_pieces();
+        }
+        return 1;
+      },
+      fourth_);
+}
+
+void StreamMoments::loaded() {
+  const Index n = channels();
+  const auto is_count = [](double v) { return v >= 0 && v < 0x1p62; };
+  require_state(stage_ >= Stage::idle && stage_ <= Stage::rotate, "no such stage of the work");
+  require_state(piece_ >= 0 && piece_ < pieces(), "a piece of the work out of range");
+  require_state(frames_ >= 0 && frames_ <= block(), "more frames than a block");
+  require_state(live_ >= 0 && live_ <= n, "more live directions than channels");
+  require_state(rank_ >= 0 && rank_ <= (components_ > 0 ? components_ : n), "more components than outputs");
+  require_state(is_count(count_) && is_count(new_count_) && is_count(next_ratio_), "a count out of range");
+  require_state(keep_ > 0 && keep_ <= 1, "a share to keep out of range");
+  const bool adding = busy() && !solving();
+  require_state(!adding || frames_ > 0, "a block without frames");
+  require_state(!adding || stage_ == Stage::merge || new_count_ > 0, "a block that does not count");
+  require_state(count_ > 0 || !(solving() || rank_ > 0), "a solution of no frames");
+  require_state(based_ || stage_ == Stage::idle || stage_ == Stage::merge || stage_ == Stage::triangle ||
+                    stage_ == Stage::move,
+                "work in coordinates that are not there yet");
+  if (stage_ != Stage::add || piece_ == 0) return;
+  std::visit(
+      [&](auto& fourth) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(fourth)>, WeightedScatter>)
+          fourth.add_piece(0, base_.leftCols(frames_), keep_);
+      },
+      fourth_);
+}
+
 void StreamMoments::work() {
   switch (stage_) {
     case Stage::idle:

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "core/archive.hpp"
 #include "demix/fourth_moments.hpp"
 #include "demix/linear_algebra.hpp"
 #include "online/weighted_scatter.hpp"
@@ -37,11 +38,15 @@ class StreamMoments {
   void begin_add(const Frames<double>& X);  ///< at most block() frames; not while busy
   void begin_solve();                       ///< not while busy, nor before the first add
   bool busy() const { return stage_ != Stage::idle; }
+  bool solving() const { return stage_ >= Stage::whiten; }
   void work();
   void finish() {
     while (busy()) work();
   }
   void clear();  ///< forgets everything
+
+  /// False: sums or solution have overflowed, and will not recover but by clear().
+  bool finite() const;
 
   // Of the last solve:
   Index rank() const { return rank_; }  ///< components found; 0 = nothing varies
@@ -62,6 +67,7 @@ class StreamMoments {
       unmixing_, solved_mean_);
     std::visit([&](auto& fourth) { fourth_fields(a, fourth); }, fourth_);
   }
+  void loaded();
 
  private:
   enum class Stage { idle, merge, check, triangle, move, transform, add, whiten, contract, rotate };
@@ -70,6 +76,7 @@ class StreamMoments {
     stage_ = stage;
     piece_ = 0;
   }
+  Index pieces() const;  // of the stage it is in
   void place_block();
   void merge();
   bool fits();
@@ -86,7 +93,6 @@ class StreamMoments {
   template <typename Archive, typename T>
   void fourth_fields(Archive& a, FourthMoments<T>& fourth) {
     a(fourth.sums());
-    if (stage_ == Stage::add && piece_ > 0) fourth.add_piece(0, base_.leftCols(frames_), keep_);
     if (stage_ == Stage::transform) a(fourth.half_moved());
   }
   template <typename Archive>

@@ -17,11 +17,11 @@ void StreamOptions::validate(Index channels) const {
     throw std::invalid_argument("components: expected 0 to " + std::to_string(channels) + ", got " +
                                 std::to_string(components));
   }
-  if (!(memory == 0 || (memory >= least_memory && std::isfinite(memory)))) {
-    throw std::invalid_argument("memory: expected 0 (for ever) or at least 1024 frames, got " +
+  if (!(memory == 0 || (memory >= least_memory && memory <= most_memory))) {
+    throw std::invalid_argument("memory: expected 0 (for ever) or 1024 to 1e15 frames, got " +
                                 std::to_string(memory));
   }
-  if (!(saturation >= 0))
+  if (!(saturation >= 0 && std::isfinite(saturation)))
     throw std::invalid_argument("saturation: expected 0 or more, got " + std::to_string(saturation));
   if (replay < 1)
     throw std::invalid_argument("replay: expected at least 1 frame, got " + std::to_string(replay));
@@ -156,6 +156,15 @@ struct Header {
     a(channels, scalar, options.learn, options.components, options.memory, options.robust, options.saturation,
       options.replay, options.seed);
   }
+  void loaded() const {
+    using Learn = StreamOptions::Learn;
+    require_state(options.learn >= Learn::moments && options.learn <= Learn::frame, "no such way to learn");
+    try {
+      options.validate(channels);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument(std::string("state: ") + e.what());
+    }
+  }
 };
 
 }  // namespace
@@ -184,6 +193,9 @@ StreamSeparator<T> StreamSeparator<T>::restore(std::string_view state) {
   Header header;
   loader(header);
   if (header.scalar != sizeof(T)) throw std::invalid_argument("state: of another scalar type");
+  // Before memory is taken for what is not there.
+  require_state(StreamEngine::least_bytes(header.channels, header.options) <= static_cast<double>(state.size()),
+                "it ends too early");
   StreamSeparator out(header.channels, header.options);
   loader(*out.engine_);
   if (!loader.done()) throw std::invalid_argument("state: longer than it should be");
