@@ -211,6 +211,70 @@ def make_model(program):
             put("model", key + "_beyond_integers", json.dumps(small | {key: 1e300}).encode())
 
 
+def make_state():
+    """Which state to begin with, and changes to it: see restore_state.cpp."""
+    def edit(how, place, value):
+        return bytes([how]) + place.to_bytes(3, "little") + value
+
+    for which in range(10):
+        put("state", f"unchanged{which}", bytes([which]))
+    minus, far = struct.pack("<q", -1), struct.pack("<q", 1 << 40)
+    put("state", "minus_one", bytes([1]) + edit(0, 90, minus))
+    put("state", "far_and_nan", bytes([3]) + edit(0, 120, far) + edit(4, 5000, struct.pack("<d", float("nan"))))
+    put("state", "flag", bytes([4]) + edit(3, 33, b"\2" * 8))
+    put("state", "itself", bytes([10]) + b"demix stream state 1\n" + bytes(200))
+
+
+def make_commands():
+    rows = ["0.001,0.8,5,4,0,0.01", "0.002,0.8,5,0,5,inf", "0.001,1.5,5,5,0,1e-05"]
+    put("cells", "three", "".join(row + "\n" for row in rows).encode())
+    put("cells", "cut", "\n".join(rows).encode())
+    put("cells", "absurd", b"1e-3,0.8,99999999999999999999,7,-1,nan\n0.001,0.8,5,9,0,-1\n")
+    entry = {"value": 1, "tolerance": 0.1}
+    numbers = {"figure.a": entry, "figure.b": [{"data": "stand-ins", "value": 2, "absolute": 1}, {"value": "inf", **entry}]}
+    put("expect", "two", json.dumps({"quick": numbers, "full": {"figure.a": entry, "figure.b": entry}}).encode())
+    put("expect", "odd", json.dumps({"quick": {"figure.a": [[]], "figure.b": 7}, "full": []}).encode())
+    lines = {
+        "fit": "fit a.csv b.wav -o m.json -m fastica --components 0.9 --bad 1-2,annotations --threads 2 --seed 7",
+        "separate": "separate a.edf -o d --truth t.csv --no-report --weight log --order power --stability 3",
+        "stream": "stream - --format f64 --channels 4 --track 2.5 --rate 100 --robust --state s --save-every 10",
+        "apply": "apply m.json a.npy -o y.npy --remove 1,3", "info": "info --json --variable x a.mat",
+        "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --seeds 2 --samples 100",
+        "compare": "compare --methods easi@0.01,sm-ica:natural --sources sine,laplace --white --measure now",
+        "generate": "generate --sources square,sine --samples 10 --condition 3 -o d", "score": "score a --truth b --raw",
+        "reproduce": "reproduce figure1 --quick --expect e.json", "methods": "methods --json", "help": "fit --help",
+        "demo": "demo --samples 5000 --seed 3", "completion": "completion zsh", "version": "--version",
+        "misused": "fit --seed 18446744073709551616 --components nan"}
+    for name, line in lines.items():
+        put("arguments", name, line.replace(" ", "\n").encode())
+
+
+def make_runs():
+    """An extension (its place in run_commands.cpp) and a file; for fit a method first."""
+    extensions = ["csv", "npy", "f64", "f32", "wav", "npz", "mat", "set", "edf", "bdf", "flac", "png", "pgm", "tif", "jpg"]
+    random = np.random.default_rng(2)
+    mixed = random.laplace(size=(120, 2)) @ random.normal(size=(2, 2))
+    text = "\n".join(",".join(f"{v:.4g}" for v in row) for row in mixed).encode()
+    files = {"csv": text, "npy": saved(np.save, mixed.astype("<f4")), "f64": mixed.astype("<f8").tobytes(),
+             "f32": mixed.astype("<f4").tobytes(), "wav": wav(3, 2, 32, mixed.astype("<f4").tobytes()),
+             "npz": saved(np.savez_compressed, x=mixed.astype("<f4")), "mat": saved(scipy.io.savemat, {"x": mixed[:90]})}
+    for extension, data in files.items():
+        place = bytes([extensions.index(extension)])
+        put("info", extension, place + data)
+        for method, name in enumerate(["auto", "fobi", "fastica", "picard", "jade"]):
+            if extension == "csv" or method == len(extension) % 5:
+                put("fit", f"{extension}_{name}", bytes([method]) + place + data)
+    for name, rows in {"overflow": b"1e200,1\n-1e200,2\n3e199,5\n4,5\n1,7\n", "constant": b"1,2\n" * 9, "one_frame": b"1,2\n",
+                       "control_characters": b"\x1b[31ma,b\n1,2\n3,5\n5,1\n"}.items():
+        put("info", name, b"\0" + rows)
+        put("fit", name, b"\1\0" + rows)
+    put("fit", "csv_stability_power", bytes([5 * 12 + 2, 0]) + text)
+    put("fit", "csv_one_component", bytes([5 + 3, 0]) + text)
+    for extension in ["edf", "png", "pgm", "flac"]:
+        for path in sorted((CORPUS / extension).iterdir())[:2]:
+            put("info", f"{extension}_{path.name}", bytes([extensions.index(extension)]) + path.read_bytes())
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -223,3 +287,6 @@ if __name__ == "__main__":
     make_pictures()
     make_sound()
     make_model(sys.argv[1])
+    make_state()
+    make_commands()
+    make_runs()

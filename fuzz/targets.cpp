@@ -1,0 +1,27 @@
+#include "targets.hpp"
+
+#include <algorithm>
+
+namespace demix::fuzz {
+
+void check_message(const std::string& message) {
+  require(!message.empty() && std::ranges::none_of(message, [](char c) { return c == '\n' || c == '\r'; }),
+          "an error is one line: " + message);
+  for (const char* inside : {"std::", "vector::", "basic_string", "json.exception", "bad_alloc", "bad_optional",
+                             "CLI::", "Eigen", "stoi", "stod"}) {
+    require(message.find(inside) == std::string::npos, "an error is in our own words: " + message);
+  }
+}
+
+std::string run(std::string_view kind, std::string_view bytes) {
+  if (kind == "model") return parse_model(bytes);
+  if (kind == "state") return restore_state(bytes);
+  if (kind == "cells") return parse_cells(bytes);
+  if (kind == "expect") return check_expected(bytes);
+  if (kind == "arguments") return parse_arguments(bytes);
+  if (kind == "info") return run_info(bytes);
+  if (kind == "fit") return run_fit(bytes);
+  return read_signals(kind, bytes);
+}
+
+}  // namespace demix::fuzz
