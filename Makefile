@@ -5,13 +5,14 @@
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
 # make soak    a billion frames, or ten minutes of them
-# make fuzz    every reader fed with damaged files, SECONDS (60) for each kind; docs/fuzzing.md
+# make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) for each kind; docs/fuzzing.md
+# make hostile bad files, forged states, kills, full disks, closed descriptors against the program, in ten minutes
 # make lint, make asan, make tsan, make coverage: for those who change the code
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
-.PHONY: demo test build install bench bench-peers bars soak lint format coverage asan tsan fuzz clean
+.PHONY: demo test build install bench bench-peers bars soak lint format coverage asan tsan fuzz hostile clean
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -73,6 +74,11 @@ fuzz: scripts/.installed
 	cmake --preset fuzz > /dev/null
 	cmake --build build-fuzz -j $(JOBS) --target demix_fuzzers
 	fuzz/run $(SECONDS)
+
+# The program of build-asan reads the mutated corpus, if it is there.
+hostile: build/.configured
+	cmake --build build -j $(JOBS) --target demix-program forge_states
+	DEMIX=$(CURDIR)/build/demix PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/hostile/run.py
 
 # In a folder of its own, file by file: clang-tidy cannot read headers that GCC precompiled.
 lint: scripts/.installed

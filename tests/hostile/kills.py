@@ -1,0 +1,143 @@
+"""Killed at any moment: a stream goes on byte for byte, nothing is left behind."""
+import os
+import random
+import signal
+import subprocess
+import time
+
+import numpy as np
+
+import recordings
+from trial import DEMIX, Folder, contents, environment, in_parallel, run
+
+
+def start(words, folder, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.DEVNULL)
+    options.setdefault("stderr", subprocess.DEVNULL)
+    return subprocess.Popen([DEMIX, *map(str, words)], cwd=folder, env=environment(), **options)
+
+
+def leftovers(folder, expected):
+    return sorted(set(contents(folder)) - set(expected))
+
+
+def killed_streams(trial, kills):
+    """SIGKILL now and then until the end is reached: the joined output is that of a run in peace."""
+    frames, stride = 120000, 500
+    left = [kills]
+
+    def one(seed):
+        chance = random.Random(seed)
+        options = [["--save-every", stride], ["--save-every", stride, "--robust"],
+                   ["--save-every", stride, "--learn", "replay"]][seed % 3]
+        with Folder() as folder:
+            recordings.mixtures(frames, 4, seed).astype("<f8").tofile(folder / "x.f64")
+            words = ["stream", "x.f64", "--channels", 4, *options]
+            peace = run(*words, "-o", "peace.f64", cwd=folder, seconds=120)
+            if not trial.check("kills", peace.code == 0, f"in peace: {peace.err}"):
+                return
+            words += ["-o", "y.f64", "--state", "s"]
+            for _ in range(400):
+                process = start(words, folder)
+                try:
+                    process.wait(timeout=chance.uniform(0.01, 0.15) if left[0] > 0 else 120)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                    left[0] -= 1
+                    continue
+                if process.returncode == 0:
+                    break
+                trial.check("kills", False, f"{words}: exit {process.returncode} when going on")
+                return
+            same = (folder / "y.f64").read_bytes() == (folder / "peace.f64").read_bytes()
+            trial.check("kills", same, f"{words}, seed {seed}: the joined output differs")
+            left_over = leftovers(folder, ["x.f64", "peace.f64", "y.f64", "s"])
+            trial.check("kills", not left_over, f"{words}: left behind {left_over}")
+
+    seed = 0
+    while left[0] > 0 and seed < 60:
+        in_parallel(one, [seed, seed + 1])
+        seed += 2
+    print(f"  {kills - left[0]} kills in {seed} streams")
+    trial.check("kills", left[0] <= 0, f"only {kills - left[0]} of {kills} kills hit a running stream")
+
+
+def repeated_pids(trial):
+    """In a container every run has the same PID: what a dead one has left must not block the next."""
+    container = ["unshare", "-pf", "--kill-child"]
+    if subprocess.run([*container, "true"], capture_output=True).returncode != 0:
+        return print("  no PID namespaces here: left out")
+    with Folder() as folder:
+        recordings.mixtures(60000, 4).astype("<f8").tofile(folder / "x.f64")
+        words = [DEMIX, "stream", "x.f64", "--channels", "4", "-o", "y.f64", "--state", "s", "--save-every", "1"]
+        for _ in range(8):
+            process = subprocess.Popen([*container, *words], cwd=folder, stderr=subprocess.DEVNULL)
+            time.sleep(0.15)
+            process.kill()
+            process.wait()
+        done = subprocess.run([*container, *words[:-1], "10000"], cwd=folder, capture_output=True, timeout=120)
+        trial.check("kills", done.returncode == 0, f"as PID 1 after SIGKILL as PID 1: {done.stderr!r}")
+        left_over = leftovers(folder, ["x.f64", "y.f64", "s"])
+        trial.check("kills", not left_over, f"as PID 1: left behind {left_over}")
+
+
+def interrupted(trial, signals_sent):
+    """SIGINT and SIGTERM: the command ends soon, and what it had begun to write is gone."""
+    with Folder() as folder:
+        X = recordings.mixtures(200000, 8)
+        np.save(folder / "x.npy", X)
+        run("fit", "x.npy", "-o", "m.json", cwd=folder)
+        commands = [["separate", "x.npy", "-o", "out"], ["fit", "x.npy", "-o", "out", "-m", "picard"],
+                    ["apply", "m.json", "x.npy", "-o", "out.csv"], ["generate", "--from", "x.npy", "-o", "out"],
+                    ["separate", "x.npy", "-o", "out", "-m", "fobi", "--no-report"]]
+        before = set(contents(folder))
+        chance = random.Random(3)
+        for k in range(signals_sent):
+            words = commands[k % len(commands)]
+            sent = [signal.SIGINT, signal.SIGTERM][k // len(commands) % 2]
+            process = start(words, folder)
+            time.sleep(chance.uniform(0.02, 1.0))
+            process.send_signal(sent)
+            try:
+                process.communicate(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                trial.check("interrupts", False, f"{words}: does not end within 20 s of {sent.name}")
+                continue
+            code = process.returncode
+            trial.check("interrupts", code in (0, 1, 130, 143, -sent), f"{words}: {sent.name}, exit {code}")
+            left_over = [name for name in sorted(set(contents(folder)) - before) if code != 0 or ".part" in name]
+            trial.check("interrupts", not left_over, f"{words}: {sent.name} leaves {left_over[:5]}")
+            subprocess.run(["rm", "-rf", *[str(folder / name) for name in set(contents(folder)) - before]], check=True)
+
+
+def stalled_reader(trial):
+    """One SIGTERM ends a stream whose output nobody reads, and its state is saved."""
+    with Folder() as folder:
+        X = recordings.mixtures(100000, 4).astype("<f8")
+        X.tofile(folder / "x.f64")
+        reader, writer = os.pipe()
+        process = start(["stream", "x.f64", "--channels", 4, "--state", "s"], folder, stdout=writer)
+        os.close(writer)
+        time.sleep(0.5)
+        process.terminate()
+        try:
+            process.communicate(timeout=10)
+            ended = process.returncode in (0, 1, 143, -signal.SIGTERM)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            ended = False
+        trial.check("interrupts", ended, "a stream whose reader stalls does not end by one SIGTERM")
+        trial.check("interrupts", (folder / "s").exists(), "a stream whose reader stalls loses its state on SIGTERM")
+        os.close(reader)
+
+
+def run_all(trial, kills=200, interrupts=20):
+    killed_streams(trial, kills)
+    repeated_pids(trial)
+    interrupted(trial, interrupts)
+    stalled_reader(trial)
