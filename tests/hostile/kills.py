@@ -22,6 +22,26 @@ def leftovers(folder, expected):
     return sorted(set(contents(folder)) - set(expected))
 
 
+def kill_while_saving(process, state, delay):
+    """SIGKILL so long after a state was saved, when the next is being written. False: it ended before."""
+    def saved():
+        try:
+            return os.stat(state).st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    before = saved()
+    end = time.monotonic() + 20
+    while process.poll() is None and saved() == before and time.monotonic() < end:
+        time.sleep(0.0005)
+    time.sleep(delay)
+    if process.poll() is not None:
+        return False
+    process.kill()
+    process.wait()
+    return True
+
+
 def killed_streams(trial, kills):
     """SIGKILL now and then until the end is reached: the joined output is that of a run in peace."""
     frames, stride = 120000, 500
@@ -40,14 +60,10 @@ def killed_streams(trial, kills):
             words += ["-o", "y.f64", "--state", "s"]
             for _ in range(400):
                 process = start(words, folder)
-                try:
-                    process.wait(timeout=chance.uniform(0.01, 0.15) if left[0] > 0 else 120)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
+                if left[0] > 0 and kill_while_saving(process, folder / "s", chance.uniform(0, 0.03)):
                     left[0] -= 1
                     continue
-                if process.returncode == 0:
+                if process.wait(timeout=120) == 0:
                     break
                 trial.check("kills", False, f"{words}: exit {process.returncode} when going on")
                 return
@@ -74,9 +90,7 @@ def repeated_pids(trial):
         words = [DEMIX, "stream", "x.f64", "--channels", "4", "-o", "y.f64", "--state", "s", "--save-every", "1"]
         for _ in range(8):
             process = subprocess.Popen([*container, *words], cwd=folder, stderr=subprocess.DEVNULL)
-            time.sleep(0.15)
-            process.kill()
-            process.wait()
+            kill_while_saving(process, folder / "s", 0.01)
         done = subprocess.run([*container, *words[:-1], "10000"], cwd=folder, capture_output=True, timeout=120)
         trial.check("kills", done.returncode == 0, f"as PID 1 after SIGKILL as PID 1: {done.stderr!r}")
         left_over = leftovers(folder, ["x.f64", "y.f64", "s"])
