@@ -25,7 +25,8 @@ std::optional<Cell> parse(const std::string& line) {
                               &diverged, &c.mse, &end);
   if (got != 6 || static_cast<std::size_t>(end) != line.size()) return std::nullopt;
   const auto is_count = [](double v, double most) { return v >= 0 && v <= most && v == std::floor(v); };
-  const bool counts = is_count(runs, 1e9) && runs > 0 && is_count(separated, runs) && is_count(diverged, runs);
+  const bool counts =
+      is_count(runs, 1e9) && runs > 0 && is_count(separated, runs) && is_count(diverged, runs);
   const bool rates = std::isfinite(c.eta) && c.eta > 0 && std::isfinite(c.tau) && c.tau >= 0;
   if (!counts || !rates || !(c.mse >= 0)) return std::nullopt;
   c.runs = static_cast<Index>(runs);

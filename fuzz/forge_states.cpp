@@ -9,9 +9,9 @@
 
 #include "targets.hpp"
 
-/// forge_states COUNT [SEED]: so many forged states of streams, checksums made to fit, each restored and gone on
-/// from in a process of its own. A line for each that does harm, and at the end how many there were; exit 1 if
-/// any.
+/// forge_states COUNT [SEED]: so many forged states of streams, checksums made to fit, each restored and gone
+/// on from in a process of its own. A line for each that does harm, and at the end how many there were; exit
+/// 1 if any.
 namespace {
 
 constexpr unsigned seconds = 20;

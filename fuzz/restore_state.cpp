@@ -24,12 +24,13 @@ using Learn = StreamOptions::Learn;
 
 constexpr std::size_t head = 21 + sizeof(std::uint64_t);  // "demix stream state 1\n", checksum
 
-Matrix<double> noise(Index channels, Index frames) {
+template <typename T>
+Matrix<T> noise(Index channels, Index frames) {
   Random random(1);
   Matrix<double> X = random.normal(channels, frames);
   X.row(0) = X.row(0).array().cube();
   X.leftCols(std::min<Index>(frames, 150)).row(channels - 1).setZero();  // wakes up: the coordinates move
-  return X;
+  return X.cast<T>();
 }
 
 struct Base {
@@ -42,7 +43,7 @@ template <typename T>
 Base base(Index channels, const StreamOptions& options, Index frames) {
   StreamSeparator<T> stream(channels, options);
   Matrix<T> Y(stream.outputs(), frames);
-  stream.process(noise(channels, frames).cast<T>().eval(), Y);
+  stream.process(noise<T>(channels, frames), Y);
   Base b{sizeof(T) == 4, stream.state(), {}};
   for (std::size_t at = head; at + 8 <= b.state.size(); ++at) {
     std::int64_t value = 0;
@@ -60,10 +61,10 @@ std::vector<Base> make_bases() {
   StreamOptions replay{Learn::replay};
   replay.replay = 64;
   const StreamOptions frame{Learn::frame};
-  return {base<double>(3, {}, 300), base<double>(3, {}, 207),  // while the coordinates move
+  return {base<double>(3, {}, 300),     base<double>(3, {}, 207),  // while the coordinates move
           base<double>(3, robust, 100), base<double>(3, robust, 900), base<double>(2, replay, 3000),
-          base<double>(2, frame, 3000), base<float>(3, {}, 210), base<float>(2, replay, 150),
-          base<double>(18, {}, 600), base<float>(34, {}, 600)};
+          base<double>(2, frame, 3000), base<float>(3, {}, 210),      base<float>(2, replay, 150),
+          base<double>(18, {}, 600),    base<float>(34, {}, 600)};
 }
 
 const std::vector<Base>& bases() {
@@ -73,7 +74,9 @@ const std::vector<Base>& bases() {
 
 void change(Base& b, std::string_view bytes) {
   for (; bytes.size() >= 12; bytes.remove_prefix(12)) {
-    const auto byte = [&](std::size_t k) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[k])); };
+    const auto byte = [&](std::size_t k) {
+      return static_cast<std::size_t>(static_cast<unsigned char>(bytes[k]));
+    };
     const std::size_t place = byte(1) | byte(2) << 8U | byte(3) << 16U;
     const std::size_t at =
         (byte(0) & 4U) != 0 ? head + place % (b.state.size() - head) : b.fields[place % b.fields.size()];
@@ -94,11 +97,11 @@ std::string go_on(const std::string& state) {
     StreamSeparator<T> stream = StreamSeparator<T>::restore(state);
     const Index frames = 2 * stream.block() + 7;
     Matrix<T> Y(stream.outputs(), frames);
-    stream.process(noise(stream.channels(), frames).cast<T>().eval(), Y);
+    stream.process(noise<T>(stream.channels(), frames), Y);
     require(Y.allFinite(), "outputs of finite frames are finite");
     stream.finish();
     require(stream.unmixing().allFinite() && stream.mean().allFinite(), "what was learned is finite");
-    stream.process(noise(stream.channels(), frames).cast<T>().eval(), Y);
+    stream.process(noise<T>(stream.channels(), frames), Y);
     require(Y.allFinite(), "outputs of finite frames are finite at the end");
     stream.status();
     const Model model = stream.model();

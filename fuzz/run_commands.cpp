@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +48,8 @@ class Silence {
 class Folder {
  public:
   Folder() {
-    std::string name = (fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/demix-XXXXXX";
+    std::string name =
+        (fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path().string()) + "/demix-XXXXXX";
     require(::mkdtemp(name.data()) != nullptr, "a folder can be made");
     path_ = name;
   }
@@ -64,11 +66,20 @@ class Folder {
     return path;
   }
   std::string name(const std::string& of) const { return path_ / of; }
-  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {})); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
 
  private:
   fs::path path_;
 };
+
+// An error may quote an argument; main() shows what cannot be printed in another way.
+std::string without_control_characters(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return text;
+}
 
 // As main() does; how it failed, or nothing.
 std::string call(const Words& words, bool work) {
@@ -83,7 +94,7 @@ std::string call(const Words& words, bool work) {
   } catch (const Broken&) {
     throw;
   } catch (const std::exception& e) {
-    check_message(e.what());
+    check_message(without_control_characters(e.what()));
     return e.what();
   }
   return {};
@@ -97,8 +108,8 @@ unsigned take_byte(std::string_view& bytes) {
 
 // The file, and what one must say of it.
 Words input(const Folder& folder, std::string_view& bytes) {
-  static constexpr std::array extensions{"csv", "npy", "f64", "f32", "wav", "npz", "mat", "set", "edf",
-                                         "bdf", "flac", "png", "pgm", "tif", "jpg"};
+  static constexpr std::array extensions{"csv", "npy", "f64",  "f32", "wav", "npz", "mat", "set",
+                                         "edf", "bdf", "flac", "png", "pgm", "tif", "jpg"};
   const unsigned choice = take_byte(bytes);
   const std::string extension = extensions[choice % extensions.size()];
   Words words{folder.file("x." + extension, bytes)};
@@ -137,7 +148,8 @@ std::string run_fit(std::string_view bytes) {
   Words words = input(folder, bytes);
   const std::string file = words[0];
   words.insert(words.begin(), "fit");
-  words.insert(words.end(), {"-o", folder.name("m.json"), "-m", methods[choice % methods.size()], "--threads", "1"});
+  words.insert(words.end(),
+               {"-o", folder.name("m.json"), "-m", methods[choice % methods.size()], "--threads", "1"});
   const unsigned more = choice / methods.size();
   if ((more & 1U) != 0) words.insert(words.end(), {"--components", "1"});
   if ((more & 2U) != 0) words.insert(words.end(), {"--components", "0.9"});
@@ -147,7 +159,8 @@ std::string run_fit(std::string_view bytes) {
   require(folder.files() == (refusal.empty() ? 2U : 1U), "a model is written whole, or not at all");
   if (!refusal.empty()) return refusal;
   const Model model = io::load_model(folder.name("m.json"));
-  require(model.unmixing.allFinite() && model.mixing.allFinite() && model.mean.allFinite(), "a model is finite");
+  require(model.unmixing.allFinite() && model.mixing.allFinite() && model.mean.allFinite(),
+          "a model is finite");
   return {};
 }
 
@@ -166,8 +179,9 @@ std::string parse_cells(std::string_view bytes) {
   options.known = notebook.cells;
   const std::vector<Cell> cells = tune(scenario_problem(4), contender_named("sm-ica:published"), options);
   const Cell& winner = best(cells);
-  require(winner.runs > 0 && winner.separated <= winner.runs && winner.diverged <= winner.runs && winner.mse >= 0,
-          "a cell is one that can be measured");
+  require(
+      winner.runs > 0 && winner.separated <= winner.runs && winner.diverged <= winner.runs && winner.mse >= 0,
+      "a cell is one that can be measured");
   return notebook.cells.empty() ? "no cell" : "";
 }
 
@@ -179,7 +193,8 @@ std::string check_expected(std::string_view bytes) {
   std::string refusal;
   for (const bool quick : {false, true}) {
     try {
-      for (const std::string& line : paper::check({{&item, result}}, quick, std::string(bytes))) check_message(line);
+      for (const std::string& line : paper::check({{&item, result}}, quick, std::string(bytes)))
+        check_message(line);
     } catch (const std::invalid_argument& e) {
       check_message(e.what());
       refusal = e.what();

@@ -7,8 +7,8 @@ namespace demix::fuzz {
 void check_message(const std::string& message) {
   require(!message.empty() && std::ranges::none_of(message, [](char c) { return c == '\n' || c == '\r'; }),
           "an error is one line: " + message);
-  for (const char* inside : {"std::", "vector::", "basic_string", "json.exception", "bad_alloc", "bad_optional",
-                             "CLI::", "Eigen", "stoi", "stod"}) {
+  for (const char* inside : {"std::", "vector::", "basic_string", "json.exception", "bad_alloc",
+                             "bad_optional", "CLI::", "Eigen", "stoi", "stod"}) {
     require(message.find(inside) == std::string::npos, "an error is in our own words: " + message);
   }
 }

@@ -15,8 +15,8 @@
 ///   template <typename Archive> void fields(Archive& a) { a(count_, mean_, moments_); }
 ///
 /// and both directions follow. What has a shape is loaded into an object already made with the same options,
-/// and its shape must agree. Numbers must be finite. Anything else that must hold, of indices and counts above
-/// all, a class says in loaded(), which the Loader calls once its fields are in:
+/// and its shape must agree. Numbers must be finite. Anything else that must hold, of indices and counts
+/// above all, a class says in loaded(), which the Loader calls once its fields are in:
 ///
 ///   void loaded() { require_state(0 <= at_ && at_ < size(), "..."); }
 ///
@@ -83,7 +83,8 @@ class Loader {
   void get(V& value) {
     if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V>) {
       raw(&value, sizeof value);
-      if constexpr (std::is_floating_point_v<V>) require_state(std::isfinite(value), "a number is not finite");
+      if constexpr (std::is_floating_point_v<V>)
+        require_state(std::isfinite(value), "a number is not finite");
     } else {
       value.fields(*this);
       if constexpr (requires { value.loaded(); }) value.loaded();

@@ -59,8 +59,8 @@ class ChangeDetector {
   }
 
  private:
-  Index window(std::size_t w) const { return w == 0 ? short_ : 8 * short_; }     // frames
-  static constexpr int needed(std::size_t w) { return w == 0 ? 2 : 1; }  // unusual windows running
+  Index window(std::size_t w) const { return w == 0 ? short_ : 8 * short_; }  // frames
+  static constexpr int needed(std::size_t w) { return w == 0 ? 2 : 1; }       // unusual windows running
 
   // Mean and variance of log J over the windows so far; they rest while J is unusual.
   struct Past {

@@ -65,7 +65,9 @@ void StreamEngine::loaded() const {
   require_state(solving_ == moments_.solving(), "work that was not begun");
   require_state(next_solve_ >= 0 && since_solve_ >= 0 && next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0,
                 "a negative count");
-  const auto taken = [](const auto& frames) { return (frames.colwise().squaredNorm().array() < too_large).all(); };
+  const auto taken = [](const auto& frames) {
+    return (frames.colwise().squaredNorm().array() < too_large).all();
+  };
   require_state(taken(past_) && taken(X_) && taken(sample_.frames()), "a frame that would be refused");
 }
 
@@ -284,7 +286,8 @@ void StreamEngine::finish() {
 Matrix<double> StreamEngine::unmixing() const {
   if (!network_) return U_.topRows(outputs_);
   Matrix<double> out = Matrix<double>::Zero(outputs_, n_);
-  out.topRows(network_->rank()) = network_->unmixing();
+  const Matrix<double> U = network_->unmixing();
+  if (U.allFinite()) out.topRows(network_->rank()) = U;  // else none is in use
   return out;
 }
 

@@ -194,8 +194,9 @@ StreamSeparator<T> StreamSeparator<T>::restore(std::string_view state) {
   loader(header);
   if (header.scalar != sizeof(T)) throw std::invalid_argument("state: of another scalar type");
   // Before memory is taken for what is not there.
-  require_state(StreamEngine::least_bytes(header.channels, header.options) <= static_cast<double>(state.size()),
-                "it ends too early");
+  require_state(
+      StreamEngine::least_bytes(header.channels, header.options) <= static_cast<double>(state.size()),
+      "it ends too early");
   StreamSeparator out(header.channels, header.options);
   loader(*out.engine_);
   if (!loader.done()) throw std::invalid_argument("state: longer than it should be");

@@ -11,6 +11,29 @@ from trial import DEMIX, Folder, attempt, flaw, run
 FORGE = os.environ.get("FORGE_STATES", str(pathlib.Path(DEMIX).resolve().parent / "fuzz" / "forge_states"))
 
 
+def checksum(data):
+    """FNV-1a, as the program has it."""
+    value = 0xcbf29ce484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    return value
+
+
+INNER = b"demix stream state 1\n"
+
+
+def refitted(data):
+    """With checksums that fit: of the separator, and of the file around it."""
+    at = data.find(INNER)
+    if at >= 0 and len(data) >= at + len(INNER) + 8:
+        body = at + len(INNER) + 8
+        data = data[:body - 8] + checksum(data[body:]).to_bytes(8, "little") + data[body:]
+    head = re.match(rb"demix stream file \d+\n[0-9a-f]{16}\n", data)
+    if head:
+        data = data[:head.end() - 17] + b"%016x\n" % checksum(data[head.end():]) + data[head.end():]
+    return data
+
+
 def in_process(trial, count):
     done = subprocess.run([FORGE, str(count)], capture_output=True, text=True)
     print("  " + (done.stdout.strip().splitlines() or ["nothing"])[-1])
@@ -56,6 +79,7 @@ def through_the_program(trial, count):
             edited = re.sub(old, new, state, count=1)
             if edited != state:
                 goes_on(edited, f"{old.decode()} -> {new.decode()}")
+                goes_on(refitted(edited), f"{old.decode()} -> {new.decode()}, checksum refitted")
         for size in [0, 1, 10, 30, len(state) // 2, len(state) - 1]:
             goes_on(state[:size], f"cut to {size} bytes")
         goes_on(state + b"x", "a byte too many")
@@ -65,6 +89,15 @@ def through_the_program(trial, count):
             flipped = bytearray(state)
             flipped[at] ^= 1 << chance.randrange(8)
             goes_on(bytes(flipped), f"byte {at} flipped")
+        start = state.find(INNER) + len(INNER) + 8
+        for k in range(count // 5):  # taken or refused: no harm is done
+            forged = bytearray(state)
+            at = start + chance.randrange(400)
+            forged[at:at + 8] = chance.choice([b"\xff" * 8, bytes(8), b"\0\0\0\0\0\1\0\0", chance.randbytes(8)])
+            (folder / "s").write_bytes(refitted(bytes(forged)))
+            (folder / "y.csv").write_bytes(output)
+            attempt(trial, "forged states", ["stream", "all.csv", "-o", "y.csv", "--state", "s"], folder, ["y.csv", "s"])
+            trial.check("finite outputs", recordings.is_finite(folder / "y.csv"), f"forged at {at}: NaN is put out")
         # Finished output that is no longer there cannot be gone on with.
         (folder / "s").write_bytes(state)
         (folder / "y.csv").write_bytes(output[:-100])

@@ -59,8 +59,14 @@ void expect_no_harm(Index channels, const StreamOptions& options, Index frames) 
   run(stream, many(channels, frames, 3));
   const std::string good = stream.state();
   ASSERT_EQ(refusal<T>(good), "");
-  const std::int64_t values[] = {-1, 0, 3, 5000, std::int64_t{1} << 40, std::numeric_limits<std::int64_t>::min(),
-                                 0x7ff8000000000000, 0x7fefffffffffffff};
+  const std::int64_t values[] = {-1,
+                                 0,
+                                 3,
+                                 5000,
+                                 std::int64_t{1} << 40,
+                                 std::numeric_limits<std::int64_t>::min(),
+                                 0x7ff8000000000000,
+                                 0x7fefffffffffffff};
   const std::vector<std::size_t> places = likely_fields(good);
   const std::size_t step = 1 + places.size() * std::size(values) / 1200;
   const Matrix<double> next = many(channels, 150, 4);
