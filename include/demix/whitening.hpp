@@ -31,7 +31,8 @@ struct Whitening {
 
 /// Channels are scaled to unit variance first, so units do not matter (microvolts beside degrees); directions
 /// whose share of the variance is at the level of rounding are dropped: constant, duplicated and dependent
-/// channels reduce the rank and leave no Inf behind. Throws std::invalid_argument when nothing varies at all.
+/// channels reduce the rank and leave no Inf behind. Throws std::invalid_argument when nothing varies by more
+/// than the rounding of the data, or when moments are not finite (values whose squares overflow).
 Whitening whiten(const Moments& moments, const WhiteningOptions& options = {});
 
 /// The same from a mean and a covariance; `resolution` is the rounding unit of the data they came from.

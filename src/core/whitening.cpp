@@ -36,6 +36,16 @@ Index holding(double share, const Vector<double>& ascending) {
   return std::max<Index>(1, kept);
 }
 
+// Before anything is divided by what may have overflowed.
+void require_squares(const Eigen::ArrayXd& power, const Matrix<double>& C) {
+  for (Index i = 0; i < C.rows(); ++i) {
+    if (!std::isfinite(power(i)) || !C.col(i).allFinite()) {
+      throw std::invalid_argument("X: the values of channel " + std::to_string(i + 1) +
+                                  " are too large to square, or not finite; rescale or repair it");
+    }
+  }
+}
+
 }  // namespace
 
 Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double resolution,
@@ -43,12 +53,17 @@ Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double res
   options.validate();
   constexpr double eps = std::numeric_limits<double>::epsilon();
   const Index n = mean.size();
+  if (C.rows() != n || C.cols() != n) {
+    throw std::invalid_argument("covariance: expected one row and column for each of the " +
+                                std::to_string(n) + " channels");
+  }
 
   Whitening out;
   out.mean = mean;
 
   // What the data resolves: values near m are rounded by up to r|m|, a noise of variance (r m)^2 / 12.
   const Eigen::ArrayXd power = out.mean.array().square() + C.diagonal().array();
+  require_squares(power, C);
   const Eigen::ArrayXd noise = power * resolution * resolution / 12;
 
   // x = mean + S xi, xi of unit variance where the channel varies at all
@@ -75,6 +90,10 @@ Whitening whiten(const Vector<double>& mean, const Matrix<double>& C, double res
       options.rank_tolerance > 0 ? options.rank_tolerance : size * std::max(64 * eps, noise_share);
   out.rank = (out.eigenvalues.array() > tolerance * out.eigenvalues(0)).count();
   const Index r = out.rank;
+  if (r == 0) {
+    throw std::invalid_argument(
+        "X: nothing varies by more than the rounding of its values; there is nothing to separate");
+  }
   out.condition = std::sqrt(out.eigenvalues(0) / out.eigenvalues(r - 1));
 
   // P = E^-1/2 V^T S^-1,   P^+ = S V E^1/2

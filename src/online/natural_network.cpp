@@ -243,13 +243,14 @@ void NaturalNetwork<T>::refresh() {
   if (frames_ < warm_up_) return;
   next_refresh_ = frames_ + std::max<std::int64_t>(1, frames_ / 10);
   const Matrix<double> C = covariance();
-  if (!C.allFinite()) return;
-  const double resolution = static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double still = 4 * resolution * resolution / 12;
-  if (!(C.diagonal().array() > still * (mean_.array().square() + C.diagonal().array())).any()) return;
   WhiteningOptions options;
   options.components = outputs_;
-  const Matrix<double> P = whiten(mean_, C, resolution, options).whitener;
+  Matrix<double> P;
+  try {
+    P = whiten(mean_, C, static_cast<double>(std::numeric_limits<T>::epsilon()), options).whitener;
+  } catch (const std::invalid_argument&) {  // nothing varies: the next frames may
+    return;
+  }
   const bool finite = W_.allFinite() && K_.allFinite() && sum_.allFinite();
   if (P.rows() != d_ || !finite) start(P);
   // P <- R P, R the rotation that takes the new whitener closest to the old one

@@ -1,5 +1,9 @@
 #include "demix/whitening.hpp"
 
+#include <cmath>
+#include <limits>
+#include <string>
+
 #include "demix/random.hpp"
 #include "support.hpp"
 
@@ -99,6 +103,80 @@ TEST(Whitening, FewerComponentsAreThoseOfMostPower) {
   EXPECT_TRUE(output_covariance(w, X).isIdentity(1e-10));
   EXPECT_GT(std::abs(w.dewhitener(2, 0)), 99);
   EXPECT_GT(std::abs(w.dewhitener(0, 1)), 9.9);
+}
+
+TEST(Whitening, AShareOfThePowerIsHeldByAsFewAsNeeded) {
+  Matrix<double> X(4, 512);  // exactly uncorrelated; 9, 70, 1 and 20 % of the power
+  for (Index t = 0; t < X.cols(); ++t) {
+    for (Index i = 0; i < 4; ++i) X(i, t) = ((t >> i) & 1) != 0 ? 1 : -1;
+  }
+  X = Vector<double>({{std::sqrt(9.0), std::sqrt(70.0), 1.0, std::sqrt(20.0)}}).asDiagonal() * X;
+  const auto kept = [&](double share) {
+    WhiteningOptions options;
+    options.share = share;
+    const Whitening w = whitened(X, options);
+    EXPECT_EQ(w.rank, 4);  // of the data, whatever is kept
+    EXPECT_TRUE(output_covariance(w, X).isIdentity(1e-10));
+    return w.components();
+  };
+  EXPECT_EQ(kept(0), 4);  // not asked for
+  EXPECT_EQ(kept(1e-6), 1);
+  EXPECT_EQ(kept(0.69), 1);
+  EXPECT_EQ(kept(0.71), 2);
+  EXPECT_EQ(kept(0.89), 2);
+  EXPECT_EQ(kept(0.91), 3);
+  EXPECT_EQ(kept(0.98), 3);
+  EXPECT_EQ(kept(0.995), 4);
+  EXPECT_EQ(kept(1), 4);
+  WhiteningOptions both;  // the smaller of the two
+  both.share = 0.91;
+  both.components = 2;
+  EXPECT_EQ(whitened(X, both).components(), 2);
+  both.share = 0.5;
+  EXPECT_EQ(whitened(X, both).components(), 1);
+}
+
+std::string refusal(const Vector<double>& mean, const Matrix<double>& C, double resolution) {
+  try {
+    whiten(mean, C, resolution);
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(Whitening, SquaresThatOverflowAreRefused) {
+  Matrix<double> X(2, 5);
+  X << 1e200, -1e200, 3e199, 4, 1, 1, 2, 5, 5, 7;
+  EXPECT_THROW(whitened(X), std::invalid_argument);
+  EXPECT_THROW(whitened(Matrix<double>(X.colwise().reverse())), std::invalid_argument);
+  const double inf = std::numeric_limits<double>::infinity();
+  const Vector<double> zero = Vector<double>::Zero(3);
+  const Matrix<double> I = Matrix<double>::Identity(3, 3);
+  for (const double value : {inf, -inf, std::nan("")}) {
+    for (const Index row : {0, 1, 2}) {
+      for (const Index column : {0, 1, 2}) {
+        Matrix<double> C = I;
+        C(row, column) = C(column, row) = value;
+        EXPECT_NE(refusal(zero, C, 1e-16).find("too large to square, or not finite"), std::string::npos);
+      }
+    }
+    Vector<double> mean = zero;
+    mean(1) = value;
+    EXPECT_NE(refusal(mean, I, 1e-16).find("channel 2"), std::string::npos);
+  }
+  EXPECT_NE(refusal(Vector<double>{{0, 0, 1e200}}, I, 1e-16).find("channel 3"), std::string::npos);
+  EXPECT_NE(refusal(zero, Matrix<double>::Identity(2, 2), 1e-16).find("covariance"), std::string::npos);
+}
+
+// Each of many channels is just above its rounding, which as a whole hides all of them.
+TEST(Whitening, RankZeroIsRefused) {
+  const Index n = 16;
+  const Vector<double> mean = Vector<double>::Constant(n, 1e8);
+  const double noise = std::pow(1e8 * 1e-7, 2) / 12;
+  const Matrix<double> I = Matrix<double>::Identity(n, n);
+  EXPECT_NE(refusal(mean, 5 * noise * I, 1e-7).find("nothing to separate"), std::string::npos);
+  EXPECT_EQ(refusal(mean, 1e3 * noise * I, 1e-7), "accepted");
 }
 
 TEST(Whitening, NothingToSeparateIsSaid) {
