@@ -88,8 +88,7 @@ void run_from_files(const Options& o) {
   io::NewFiles files;
   std::vector<std::filesystem::path> written;
   const auto write = [&](const Matrix<double>& data, const std::string& stem, const auto& scaling_for) {
-    const Frames<double> frames(data);
-    const MatrixRecording<double> recording(frames);
+    const MatrixRecording<double> recording(data);
     const auto ranges = ranges_for(format.kind, recording);
     const auto paths = output_paths(folder / (stem + (each ? "" : "s") + extension), data.rows(), each);
     write_recording(files, paths, facts, recording, ranges, scaling_for(ranges));

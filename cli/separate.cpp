@@ -98,8 +98,7 @@ void run(const Options& o) {
   }
   const MappedRecording applied(input, model.components(),
                                 [&](const Frames<double>& X) { return model.apply(X); });
-  const Frames<double> live_frames(outcome.live);
-  const MatrixRecording<double> live(live_frames);
+  const MatrixRecording<double> live(outcome.live);
   const Recording& sources = o.choice.options.live ? static_cast<const Recording&>(live) : applied;
 
   // Sources come back in the kind of file that came in; sound and pictures each in one of their own.

@@ -83,9 +83,7 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
     const auto k = static_cast<std::size_t>(i);
     Y.row(i) = match.sign[k] * outputs.row(match.output[k]);
   }
-  const auto summary = [](const Matrix<double>& M) {
-    return summary_of(MatrixRecording<double>(Frames<double>(M)));
-  };
+  const auto summary = [](const Matrix<double>& M) { return summary_of(MatrixRecording<double>(M)); };
   return {{summary(S), truth.facts().names, {}, {}, {}}, summary(Y), summary(S - Y)};
 }
 

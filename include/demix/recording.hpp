@@ -55,11 +55,16 @@ class Recording {
   Index chunk_frames() const;
 };
 
-/// A matrix as a recording. It must live as long, and so must the view that is given.
+/// A matrix as a recording: a view of its memory, which must live as long. A temporary, or an expression that
+/// would have to be computed first, does not compile.
 template <typename T>
 class MatrixRecording final : public Recording {
  public:
-  explicit MatrixRecording(const Frames<T>& X) : X_(X) {}
+  using View = Eigen::Map<const Matrix<T>, Eigen::Unaligned, Eigen::OuterStride<>>;
+  explicit MatrixRecording(const Matrix<T>& X) : X_(view_of(X)) {}
+  explicit MatrixRecording(const Frames<T>& X) : X_(view_of(X)) {}
+  explicit MatrixRecording(const Matrix<T>&&) = delete;
+  explicit MatrixRecording(const Frames<T>&&) = delete;
   Index channels() const override { return X_.rows(); }
   Index frames() const override { return X_.cols(); }
   double resolution() const override { return static_cast<double>(std::numeric_limits<T>::epsilon()); }
@@ -68,17 +73,23 @@ class MatrixRecording final : public Recording {
   AnyFrames frames_at(Index first, Index count, Room& room) const override;
 
  private:
-  const Frames<T>& X_;
+  template <typename Dense>
+  static View view_of(const Dense& X) {
+    return {X.data(), X.rows(), X.cols(), Eigen::OuterStride<>(X.outerStride())};
+  }
+  View X_;
 };
 extern template class MatrixRecording<float>;
 extern template class MatrixRecording<double>;
 
-/// A recording some frames of which count more than others. `from` must live as long.
+/// A recording some frames of which count more than others. `from` must live as long; here and below a
+/// temporary does not compile.
 class WeightedRecording final : public Recording {
  public:
   /// Throws std::invalid_argument unless there is one for every frame, none of them negative or not finite,
   /// and some above 0.
   WeightedRecording(const Recording& from, Vector<double> weights);
+  WeightedRecording(const Recording&&, Vector<double>) = delete;
   Index channels() const override { return from_.channels(); }
   Index frames() const override { return from_.frames(); }
   double resolution() const override { return from_.resolution(); }
@@ -105,6 +116,7 @@ class RecordingWithout final : public Recording {
   /// Segments may overlap and reach beyond the end. Throws std::invalid_argument if one ends before it
   /// begins.
   RecordingWithout(const Recording& from, const std::vector<Segment>& bad);
+  RecordingWithout(const Recording&&, const std::vector<Segment>&) = delete;
   Index channels() const override { return from_.channels(); }
   Index frames() const override;
   double resolution() const override { return from_.resolution(); }
@@ -126,6 +138,7 @@ class MappedRecording final : public Recording {
   using Map = std::function<Matrix<double>(const Frames<double>&)>;
   MappedRecording(const Recording& from, Index channels, Map map)
       : from_(from), channels_(channels), map_(std::move(map)) {}
+  MappedRecording(const Recording&&, Index, Map) = delete;
   Index channels() const override { return channels_; }
   Index frames() const override { return from_.frames(); }
   std::unique_ptr<Reading> read() const override;

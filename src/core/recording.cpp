@@ -14,7 +14,8 @@ namespace {
 template <typename T>
 class MatrixReading final : public Recording::Reading {
  public:
-  explicit MatrixReading(const Frames<T>& X) : X_(X) {}
+  using View = typename MatrixRecording<T>::View;
+  explicit MatrixReading(const View& X) : X_(X) {}
   Index next(Eigen::Ref<Matrix<double>> out) override {
     const Index frames = std::min(out.cols(), X_.cols() - at_);
     out.leftCols(frames) = X_.middleCols(at_, frames).template cast<double>();
@@ -23,7 +24,7 @@ class MatrixReading final : public Recording::Reading {
   }
 
  private:
-  const Frames<T>& X_;
+  View X_;
   Index at_ = 0;
 };
 

@@ -40,8 +40,7 @@ TEST(Contrast, SumsAreThoseOfTheFormulas) {
   const Matrix<double> B = random.normal(3, d);
   Vector<double> w(n);
   for (double& v : w) v = static_cast<double>(random.below(3));
-  const Frames<double> frames(X);
-  const MatrixRecording<double> recording(frames);
+  const MatrixRecording<double> recording(X);
   const WeightedRecording weighted(recording, w);
   for (const Contrast contrast : contrasts) {
     for (const bool by_weight : {false, true}) {
@@ -74,8 +73,7 @@ TEST(Contrast, SumsAreThoseOfTheFormulas) {
 TEST(Contrast, InFloatTheSumsAreGoodToSixDigits) {
   Random random(2);
   const Matrix<double> X = 2 * random.normal(5, 777);
-  const Frames<double> frames(X);
-  const MatrixRecording<double> recording(frames);
+  const MatrixRecording<double> recording(X);
   const Matrix<double> B = random.normal(3, 5);
   for (const Contrast contrast : contrasts) {
     const ContrastSums exact = contrast_sums(recording, Vector<double>::Zero(5), B, contrast);
@@ -89,8 +87,7 @@ TEST(Contrast, InFloatTheSumsAreGoodToSixDigits) {
 
 TEST(Contrast, HugeOutputsStayNumbers) {
   const Matrix<double> X = Vector<double>{{-1e8, -800, -1e-300, 0, 1e-3, 30, 1e8}}.transpose();
-  const Frames<double> frames(X);
-  const MatrixRecording<double> recording(frames);
+  const MatrixRecording<double> recording(X);
   for (const Contrast contrast : contrasts) {
     for (const bool in_float : {false, true}) {
       const ContrastSums sums =

@@ -127,8 +127,7 @@ TEST(Jade, HowTheFramesComeDoesNotMatter) {
   const Mixture m = mixture(six, 30000, 6);
   const Model model = jade(m.mixtures);
   EXPECT_EQ(jade(m.mixtures).unmixing, model.unmixing);  // however the threads took turns
-  const Frames<double> frames(m.mixtures);
-  const MatrixRecording<double> source(frames);
+  const MatrixRecording<double> source(m.mixtures);
   const MappedRecording same(source, 6, [](const Frames<double>& X) { return Matrix<double>(X); });
   EXPECT_EQ(jade(same).unmixing, model.unmixing);
   EXPECT_TRUE(jade(m.mixtures.rowwise().reverse()).unmixing.isApprox(model.unmixing, 1e-6));

@@ -1,3 +1,8 @@
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <type_traits>
+
 #include "core/four_channels.hpp"
 #include "core/frame_kernels.hpp"
 #include "core/parallel_sum.hpp"
@@ -151,24 +156,79 @@ TEST(FourChannels, PassesAreThoseOfTheFormulas) {
 
 const auto add_moments = [](Moments& sum, const AnyFrames& chunk, std::int64_t) { sum.add(chunk); };
 
+// So many threads, while it lives.
+struct Threads {
+  explicit Threads(Index most) { limit_threads(most); }
+  ~Threads() { limit_threads(0); }
+};
+
+// The chunks in the order they were merged in, and a sum that depends on it.
+struct InTurn {
+  std::vector<Index> chunks;
+  double sum = 0;
+  void merge(const InTurn& other) {
+    chunks.insert(chunks.end(), other.chunks.begin(), other.chunks.end());
+    sum = sum / 3 + other.sum;
+  }
+};
+
+// The first chunk is done only after the others that may be: none of them is merged before it.
+TEST(ParallelSum, MergesInTheOrderOfTheChunksWhicheverIsDoneFirst) {
+  Random random(3);
+  const Matrix<double> X = random.normal(1, 40 * 16384);
+  const MatrixRecording<double> recording(X);
+  const Index frames = recording.chunk_frames();
+  std::vector<Index> expected;
+  for (Index k = 0; k * frames < X.cols(); ++k) expected.push_back(k);
+  double sum = 0;
+  for (const Index threads : {1, 2, 5}) {
+    const Threads limited(threads);
+    std::mutex mutex;
+    std::condition_variable moved;
+    std::vector<Index> done;  // in the order they were
+    InTurn total;
+    parallel_sum(recording, {}, 0, 1, total, [&](InTurn& mine, const AnyFrames& chunk, std::int64_t before) {
+      const Index number = before / frames;
+      mine.chunks = {number};
+      mine.sum = std::get<Frames<double>>(chunk).sum();
+      std::unique_lock lock(mutex);
+      // As many as may wait for it, the others' own among them.
+      const Index ahead = 2 * threads - 1;
+      if (number == 0 && threads > 1) {
+        EXPECT_TRUE(
+            moved.wait_for(lock, std::chrono::seconds(30), [&] { return std::ssize(done) >= ahead; }));
+      }
+      done.push_back(number);
+      moved.notify_all();
+    });
+    EXPECT_EQ(total.chunks, expected) << threads;
+    EXPECT_EQ(done == expected, threads == 1) << threads;  // chunk 0 was not the first
+    if (threads == 1) sum = total.sum;
+    EXPECT_EQ(total.sum, sum) << threads;
+  }
+}
+
 TEST(ParallelSum, DoesNotDependOnTheThreads) {
   Random random(3);
   const Matrix<double> X = random.normal(5, 100000).array() + 3;
-  const Frames<double> frames(X);
-  Moments moments(5);
-  parallel_sum(MatrixRecording<double>(frames), {}, 0, 1, moments, add_moments);
-  EXPECT_EQ(moments.count(), 100000);
+  const MatrixRecording<double> recording(X);
   Moments alone(5);
-  MatrixRecording<double>(frames).pass([&](const Frames<double>& chunk) {
+  recording.pass([&](const Frames<double>& chunk) {
     Moments one(5);
     one.add(chunk);
     alone.merge(one);
   });
-  EXPECT_EQ(moments.covariance(), alone.covariance());
-  EXPECT_EQ(moments.mean(), alone.mean());
+  for (const Index threads : {1, 2, 3, 8}) {
+    const Threads limited(threads);
+    Moments moments(5);
+    parallel_sum(recording, {}, 0, 1, moments, add_moments);
+    EXPECT_EQ(moments.count(), 100000);
+    EXPECT_EQ(moments.covariance(), alone.covariance()) << threads;
+    EXPECT_EQ(moments.mean(), alone.mean()) << threads;
+  }
   Moments direct(5);
   direct.add(X);
-  EXPECT_TRUE(direct.covariance().isApprox(moments.covariance(), 1e-12));
+  EXPECT_TRUE(direct.covariance().isApprox(alone.covariance(), 1e-12));
 }
 
 struct Count {
@@ -178,7 +238,7 @@ struct Count {
 
 TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
   const Matrix<double> X = Matrix<double>::Zero(1, 400000);
-  const Frames<double> frames(X);
+  const MatrixRecording<double> recording(X);
   const auto add = [](Count& sum, const AnyFrames& chunk, std::int64_t before) {
     if (before >= 100000) throw std::runtime_error(std::to_string(before));
     sum.frames += std::get<Frames<double>>(chunk).cols();
@@ -186,7 +246,7 @@ TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
   for (int k = 0; k < 20; ++k) {
     Count total;
     try {
-      parallel_sum(MatrixRecording<double>(frames), {}, 0, 1, total, add);
+      parallel_sum(recording, {}, 0, 1, total, add);
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& e) {
       EXPECT_STREQ(e.what(), "114688");
@@ -198,8 +258,7 @@ TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
 TEST(MappedRecording, IsVisitedInOrderAndStopsWhereTheVisitorFails) {
   Random random(5);
   const Matrix<double> X = random.normal(4, 200000);
-  const Frames<double> frames(X);
-  const MatrixRecording<double> recording(frames);
+  const MatrixRecording<double> recording(X);
   const MappedRecording doubled(recording, 4,
                                 [](const Frames<double>& x) -> Matrix<double> { return 2 * x; });
   EXPECT_EQ(gather(doubled), 2 * X);
@@ -231,8 +290,7 @@ void expect_same(const Recording& recording, const Matrix<double>& expected) {
 TEST(RecordingWithout, HasTheOtherFramesAndTheirWeights) {
   Random random(6);
   const Matrix<double> X = random.normal(3, 5000);
-  const Frames<double> frames(X);
-  const MatrixRecording<double> all(frames);
+  const MatrixRecording<double> all(X);
   const std::vector<Segment> bad = {{4000, 9000}, {0, 2}, {100, 200}, {150, 160}, {199, 201}};
   Matrix<double> expected(3, 2 + 98 - 2 + 3799);
   Vector<double> w(5000), left(expected.cols());
@@ -248,8 +306,7 @@ TEST(RecordingWithout, HasTheOtherFramesAndTheirWeights) {
   expect_same(RecordingWithout(all, bad), expected);
   expect_same(RecordingWithout(all, {}), X);
   const Matrix<float> floats = X.cast<float>();
-  const Frames<float> float_frames(floats);
-  const MatrixRecording<float> as_floats(float_frames);
+  const MatrixRecording<float> as_floats(floats);
   expect_same(RecordingWithout(as_floats, bad), expected.cast<float>().cast<double>());
   const WeightedRecording weighted(all, w);
   const RecordingWithout some(weighted, bad);
@@ -260,8 +317,7 @@ TEST(RecordingWithout, HasTheOtherFramesAndTheirWeights) {
 
 TEST(WeightedRecording, RefusesWeightsThatAreNone) {
   const Matrix<double> X = Matrix<double>::Ones(1, 3);
-  const Frames<double> frames(X);
-  const MatrixRecording<double> all(frames);
+  const MatrixRecording<double> all(X);
   EXPECT_THROW(WeightedRecording(all, Vector<double>::Ones(4)), std::invalid_argument);
   EXPECT_THROW(WeightedRecording(all, Vector<double>::Zero(3)), std::invalid_argument);
   EXPECT_THROW(WeightedRecording(all, -Vector<double>::Ones(3)), std::invalid_argument);
@@ -271,11 +327,49 @@ TEST(WeightedRecording, RefusesWeightsThatAreNone) {
 TEST(Recording, IsGatheredWhole) {
   Random random(4);
   const Matrix<double> X = random.normal(3, 10000);
-  const Frames<double> frames(X);
-  EXPECT_EQ(gather(MatrixRecording<double>(frames)), X);
+  EXPECT_EQ(gather(MatrixRecording<double>(X)), X);
   const Matrix<float> F = X.cast<float>();
-  const Frames<float> floats(F);
-  EXPECT_EQ(gather(MatrixRecording<float>(floats)), F.cast<double>());
+  EXPECT_EQ(gather(MatrixRecording<float>(F)), F.cast<double>());
+}
+
+// The view that a matrix is passed as is gone when the constructor returns; the matrix is not.
+TEST(MatrixRecording, LivesAsLongAsTheMatrix) {
+  Random random(8);
+  const Matrix<double> X = random.normal(5, 3000);
+  const MatrixRecording<double> whole(X);
+  const Frames<double> part(X.bottomRows(3));  // wider apart than it is high
+  const MatrixRecording<double> rows(part);
+  const MatrixRecording<double> copy = rows;
+  volatile char overwritten[512];  // where a view on the stack would have been
+  for (volatile char& c : overwritten) c = 0x55;
+  EXPECT_EQ(gather(whole), X);
+  EXPECT_EQ(gather(rows), X.bottomRows(3));
+  EXPECT_EQ(gather(copy), X.bottomRows(3));
+  Recording::Room room;
+  const AnyFrames seen = whole.frames_at(7, 20, room);
+  EXPECT_EQ(std::get<Frames<double>>(seen).data(), X.col(7).data());  // where they lie
+}
+
+// What would be gone, or would have to be copied, does not compile.
+TEST(MatrixRecording, CannotBeMadeOfWhatDoesNotLive) {
+  using R = MatrixRecording<double>;
+  using M = Matrix<double>;
+  static_assert(std::is_constructible_v<R, M&> && std::is_constructible_v<R, const M&>);
+  static_assert(std::is_constructible_v<R, Frames<double>&> &&
+                std::is_constructible_v<R, const Frames<double>&>);
+  static_assert(!std::is_constructible_v<R, M> && !std::is_constructible_v<R, const M>);
+  static_assert(!std::is_constructible_v<R, Frames<double>>);
+  static_assert(!std::is_constructible_v<R, decltype(M() * M())>);
+  static_assert(!std::is_constructible_v<R, decltype(M() + M())>);
+  static_assert(!std::is_constructible_v<R, const Matrix<float>&>);
+  static_assert(!std::is_convertible_v<const M&, R>);
+  using Segments = std::vector<Segment>;
+  static_assert(std::is_constructible_v<WeightedRecording, const R&, Vector<double>>);
+  static_assert(!std::is_constructible_v<WeightedRecording, R, Vector<double>>);
+  static_assert(std::is_constructible_v<RecordingWithout, const R&, Segments>);
+  static_assert(!std::is_constructible_v<RecordingWithout, R, Segments>);
+  static_assert(std::is_constructible_v<MappedRecording, const R&, Index, MappedRecording::Map>);
+  static_assert(!std::is_constructible_v<MappedRecording, R, Index, MappedRecording::Map>);
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ TEST(Workhorses, WeightsAreHowOftenAFrameIsThere) {
     for (int k = 0; k < static_cast<int>(w(t)); ++k) repeated.col(n++) = m.mixtures.col(t);
   }
   repeated.conservativeResize(4, n);
-  const Frames<double> frames(spoilt);
-  const MatrixRecording<double> recording(frames);
+  const MatrixRecording<double> recording(spoilt);
   const WeightedRecording weighted(recording, w);
   for (const std::string_view name : workhorses()) {
     if (name == "auto") continue;  // which it takes depends on how many frames it thinks there are
@@ -73,8 +72,7 @@ void expect_separated_in_units_of(double scale) {
     Vector<double> units = Vector<double>::Constant(4, scale);
     if (other >= 0) units(other) = 1;
     const Matrix<T> X = (units.asDiagonal() * m.mixtures).cast<T>();
-    const Frames<T> frames(X);
-    const MatrixRecording<T> recording(frames);
+    const MatrixRecording<T> recording(X);
     for (const std::string_view name : workhorses()) {
       const Outcome out = method_named(name).run(recording, {});
       ASSERT_TRUE(out.ok) << name << " " << out.why;
