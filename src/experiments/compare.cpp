@@ -42,8 +42,9 @@ double quantile(std::vector<double> v, double p) {  // of what may hold infiniti
   std::sort(v.begin(), v.end());
   const double at = p * static_cast<double>(v.size() - 1);
   const auto k = static_cast<std::size_t>(at);
-  if (k + 1 >= v.size() || v[k] == v[k + 1]) return v[k];
-  return v[k] + (at - static_cast<double>(k)) * (v[k + 1] - v[k]);
+  const double beyond = at - static_cast<double>(k);
+  if (beyond == 0 || v[k] == v[k + 1]) return v[k];  // also where the next is infinite
+  return v[k] + beyond * (v[k + 1] - v[k]);
 }
 
 }  // namespace

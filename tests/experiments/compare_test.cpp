@@ -114,6 +114,50 @@ TEST(Compare, DivergedRunsAreCountedNotAveragedAway) {
   EXPECT_LT(summarise(c, 1).high.back(), separated_mse);
 }
 
+// Runs at one frame, of one contender beside another.
+Summary summary_of(const std::vector<double>& mse) {
+  Comparison c;
+  c.frames = {100};
+  for (std::size_t k = 0; k < mse.size(); ++k) {
+    const bool failed = !std::isfinite(mse[k]);
+    c.runs.push_back({1, k, {mse[k]}, {2 * mse[k]}, failed ? Index{7} : Index{0}});
+    c.runs.push_back({0, k, {1e9}, {1e9}, 0});
+  }
+  const Summary running = summarise(c, 1, &Run::running);
+  const Summary s = summarise(c, 1);
+  EXPECT_EQ(running.median[0], 2 * s.median[0]);
+  return s;
+}
+
+// Between two runs, as far from each as the share of runs says.
+TEST(Compare, QuartilesAreInterpolated) {
+  Summary s = summary_of({10, 1, 3, 2});
+  EXPECT_EQ(s.low, (std::vector<double>{1.75}));
+  EXPECT_EQ(s.median, (std::vector<double>{2.5}));
+  EXPECT_EQ(s.high, (std::vector<double>{4.75}));
+  s = summary_of({5, 1, 9});
+  EXPECT_EQ(s.low, (std::vector<double>{3}));
+  EXPECT_EQ(s.median, (std::vector<double>{5}));
+  EXPECT_EQ(s.high, (std::vector<double>{7}));
+  EXPECT_EQ(summary_of({4}).high, (std::vector<double>{4}));
+}
+
+TEST(Compare, QuartilesTakeDivergedRunsAsInfinitelyWrong) {
+  const double nan = std::nan("");
+  Summary s = summary_of({nan, 1, 2});  // the median is a run of its own
+  EXPECT_EQ(s.low[0], 1.5);
+  EXPECT_EQ(s.median[0], 2);
+  EXPECT_TRUE(std::isinf(s.high[0]));
+  EXPECT_EQ(s.runs, 3);
+  EXPECT_EQ(s.diverged, 1);
+  s = summary_of({nan, 1, 2, nan});
+  EXPECT_TRUE(std::isinf(s.median[0]));
+  EXPECT_EQ(s.low[0], 1.75);
+  EXPECT_TRUE(std::isinf(summary_of({nan, nan}).low[0]));
+  s = summary_of({0.5 * separated_mse, 2 * separated_mse, nan});
+  EXPECT_EQ(s.separated, 1);
+}
+
 TEST(Compare, Refuses) {
   const Problem p = scenario_problem(1);
   EXPECT_THROW(compare(p, {}, few(100, 1)), std::invalid_argument);
