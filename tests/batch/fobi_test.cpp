@@ -121,18 +121,26 @@ TEST(Fobi, EnoughSamplesSilenceTheWarning) {
   EXPECT_EQ(count(fobi(four_sources(300000, 6).mixtures), Warning::Kind::close_kurtosis), 0);
 }
 
+// Of every pair: the scatter of what source j leaves in output i over many recordings is what one of them
+// foretells. (That of 200 is known to 5 %; what is foretold scatters little.)
 TEST(Fobi, TheErrorIsPredictedFromTheOutputsAlone) {
-  std::vector<double> ratio;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const Mixture m = four_sources(20000, 100 + seed);
-    const Matrix<double> Y = fobi(m.mixtures).apply(m.mixtures);
-    const Matrix<double> crosstalk = fobi_crosstalk(Y);
-    ratio.push_back(mse(m.sources, Y) / (crosstalk.squaredNorm() / 4));
+  constexpr int runs = 200;
+  Matrix<double> found = Matrix<double>::Zero(4, 4);
+  Matrix<double> foretold = found;
+  for (std::uint64_t seed = 0; seed < runs; ++seed) {
+    Random random(seed);
+    const Matrix<double> S = make_sources({Source::laplace, Source::uniform, Source::sine, Source::square},
+                                          20000, Timing::iid, random);  // in the order of kurtosis
+    const Model model = fobi(S);  // mixed by I: its unmixing is the gain
+    foretold += fobi_crosstalk(model.apply(S)).cwiseAbs2() / runs;
+    found += model.unmixing.cwiseAbs2() / runs;
   }
-  double mean = 0;
-  for (const double r : ratio) mean += r / 60;
-  EXPECT_GT(mean, 0.7);  // measured 1.0; the mean of 60 scatters by about a tenth
-  EXPECT_LT(mean, 1.4);
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      if (i == j) continue;
+      EXPECT_NEAR(std::sqrt(found(i, j) / foretold(i, j)), 1, 0.15) << i << " " << j;
+    }
+  }
 }
 
 // Of floats the unmixing is found in double; what is said about it is in float where that is enough.

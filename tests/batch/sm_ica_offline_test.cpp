@@ -92,6 +92,68 @@ TEST(SmIcaOffline, PublishedStepsConvergeOnWhiteDataWithTheRightTau) {
   EXPECT_EQ(sm_ica_offline(m.mixtures, options).status, OfflineStatus::diverged);
 }
 
+// W <- W + 2 eta (Y X^T/T - Lambda^-2 W (1/T) sum ||y||^2 x x^T),   M <- M + (eta/tau) (Y Y^T/T - I)
+TEST(SmIcaOffline, PublishedStepsAreThoseOfThePaper) {
+  const Matrix<double> raw = make_scenario(4, 500, 11).mixtures;
+  const Matrix<double> X = raw.colwise() - raw.rowwise().mean();
+  SmIcaOfflineOptions options;
+  options.steps = SmIcaOfflineOptions::Steps::published;
+  options.lambda2 = Vector<double>{{0.3, 1.1, 2.5}};
+  options.eta = 3e-3;
+  options.tau = 0.4;
+  options.max_iterations = 3;
+  std::vector<Matrix<double>> Ws, Ms;
+  options.watch = [&](Index iteration, const Matrix<double>& W, const Matrix<double>& M) {
+    EXPECT_EQ(iteration, std::ssize(Ws));
+    Ws.push_back(W);
+    Ms.push_back(M);
+  };
+  const SmIcaOffline run = sm_ica_offline(raw, options);
+  ASSERT_EQ(Ws.size(), 4U);
+  EXPECT_EQ(Ms[0], (Matrix<double>::Identity(3, 3)));
+  for (std::size_t k = 0; k + 1 < Ws.size(); ++k) {
+    const Matrix<double> Y = inverse(Ms[k]) * Ws[k] * X;
+    Matrix<double> weighted = Matrix<double>::Zero(3, 3);
+    for (Index t = 0; t < 500; ++t)
+      weighted += Y.col(t).squaredNorm() * X.col(t) * X.col(t).transpose() / 500;
+    const Matrix<double> dW =
+        Y * X.transpose() / 500 - options.lambda2.cwiseInverse().asDiagonal() * (Ws[k] * weighted);
+    const Matrix<double> dM = Y * Y.transpose() / 500 - Matrix<double>::Identity(3, 3);
+    EXPECT_TRUE((Ws[k + 1] - Ws[k]).isApprox(2 * 3e-3 * dW, 1e-9)) << k;
+    EXPECT_TRUE((Ms[k + 1] - Ms[k]).isApprox(3e-3 / 0.4 * dM, 1e-9)) << k;
+  }
+  EXPECT_EQ(run.W, Ws.back());
+  EXPECT_EQ(run.M, Ms.back());
+  EXPECT_EQ(run.iterations, 3);
+}
+
+// In whitened coordinates: M = (W W^T)^1/2, W <- W + eta (Lambda^2 M^-1 W C_z^-1 - W)
+TEST(SmIcaOffline, NaturalStepsAreThoseOfTheFormula) {
+  const Matrix<double> raw = make_scenario(4, 2000, 12).mixtures;
+  const Matrix<double> X = raw.colwise() - raw.rowwise().mean();
+  const Matrix<double> root = inverse_sqrt(symmetric_eigen(X * X.transpose() / 2000));
+  const Matrix<double> h = root * X;
+  for (const double eta : {1.0, 0.3}) {
+    SmIcaOfflineOptions options;
+    options.eta = eta;
+    options.max_iterations = 3;
+    options.lambda2 = Vector<double>{{0.3, 1.1, 2.5}};
+    std::vector<Matrix<double>> Ws, Ms;
+    options.watch = [&](Index, const Matrix<double>& W, const Matrix<double>& M) {
+      Ws.push_back(W * inverse(root));  // in the coordinates of h
+      Ms.push_back(M);
+    };
+    sm_ica_offline(raw, options);
+    const Matrix<double> Cz =
+        h * Vector<double>(h.colwise().squaredNorm().transpose()).asDiagonal() * h.transpose() / 2000;
+    for (std::size_t k = 0; k + 1 < Ws.size(); ++k) {
+      EXPECT_TRUE((Ms[k] * Ms[k]).isApprox(Ws[k] * Ws[k].transpose(), 1e-8)) << k;
+      const Matrix<double> target = options.lambda2.asDiagonal() * inverse(Ms[k]) * Ws[k] * inverse(Cz);
+      EXPECT_TRUE(Ws[k + 1].isApprox(Ws[k] + eta * (target - Ws[k]), 1e-8)) << k << " " << eta;
+    }
+  }
+}
+
 TEST(SmIcaOffline, DivergenceIsAStatus) {
   SmIcaOfflineOptions options;
   options.steps = SmIcaOfflineOptions::Steps::published;

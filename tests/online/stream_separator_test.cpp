@@ -55,11 +55,12 @@ TEST(Stream, ManyChannelsToo) {
 }
 
 TEST(Stream, ApproximatesWhereExactMomentsWouldBeTooMany) {
-  const Matrix<double> X = many(40, 100000, 3);
-  StreamSeparator<double> stream(40);
+  const Matrix<double> X = many(34, 60000, 3);
+  StreamSeparator<double> stream(34);
   run(stream, X);
   stream.finish();
-  EXPECT_LT(amari_index(stream.unmixing() * inverse(fobi_by_hand(X))), 0.05);
+  const double error = amari_index(stream.unmixing() * inverse(fobi_by_hand(X)));
+  EXPECT_LT(error, 0.05);
 }
 
 TEST(Stream, FloatDataKeepsItsDigitsBesideALargeOffset) {
@@ -111,8 +112,10 @@ TYPED_TEST(StreamTest, GoesOnFromItsStateBitForBit) {
   cases[5].options.memory = 2000;
   cases[5].options.robust = true;
   cases[5].options.components = 3;
+  if (std::is_same_v<TypeParam, float>)
+    cases.erase(cases.begin() + 1, cases.begin() + 4);  // in double inside
   for (const Case& c : cases) {
-    Matrix<TypeParam> X = many(c.channels, 4000, 7).template cast<TypeParam>();
+    Matrix<TypeParam> X = many(c.channels, 2500, 7).template cast<TypeParam>();
     X.leftCols(300).row(1).setZero();  // wakes up later, so that the coordinates move
     StreamSeparator<TypeParam> whole(c.channels, c.options);
     StreamSeparator<TypeParam> parts(c.channels, c.options);
@@ -121,8 +124,11 @@ TYPED_TEST(StreamTest, GoesOnFromItsStateBitForBit) {
     whole.process(X, Y);
     Random random(8);
     for (Index t = 0; t < X.cols();) {
-      // at every single frame while the coordinates move, else now and then
-      const bool moving = t >= 250 && t < (c.channels > 5 ? 900 : 600);
+      // at every single frame while the coordinates move (from the end of that block to the end of the next),
+      // else now and then
+      const Index block = whole.block();
+      const Index woken = (300 / block + 1) * block;
+      const bool moving = t >= woken - 2 && t < woken + block + 2;
       const Index size =
           moving ? 1 : std::min<Index>(1 + random.below(c.channels > 4 ? 170 : 40), X.cols() - t);
       parts.process(X.middleCols(t, size), Z.middleCols(t, size));
@@ -178,11 +184,12 @@ TEST(Stream, FewerComponentsAreThePrincipalOnes) {
 TEST(Stream, OrderAndSignStayOnceSettled) {
   const Data data = make(200000, 18);
   StreamSeparator<double> stream(4);
+  const Matrix<double> mixing = inverse(fobi_by_hand(data.X));
   Matrix<double> before;
   for (Index t = 0; t < 200000; t += 1000) {
     run(stream, data.X.middleCols(t, 1000));
     if (!stream.status().settled) continue;
-    const Matrix<double> now = stream.unmixing() * inverse(fobi_by_hand(data.X));
+    const Matrix<double> now = stream.unmixing() * mixing;
     if (before.size() > 0) {
       EXPECT_GT((now.cwiseProduct(before)).rowwise().sum().minCoeff(), 0.9) << t;
     }
