@@ -20,8 +20,11 @@ Model example() {
   m.mixing = random.normal(3, 3);
   m.unmixing = inverse(m.mixing);
   m.kurtosis = Vector<double>::LinSpaced(3, 6, 1);
+  m.stability = Vector<double>{{0.99, 0.5, -0.25}};
   m.samples = 12345678901;
+  m.convergence = {false, 17, {3.5, 1.25, 1.0 / 3}};
   m.warnings.push_back({Warning::Kind::close_kurtosis, "components 1 and 2", {0, 1}});
+  m.warnings.push_back({Warning::Kind::not_converged, "not \"yet\"", {}});
   return m;
 }
 
@@ -45,8 +48,18 @@ TEST_F(ModelFile, WhatIsSavedIsLoaded) {
   EXPECT_EQ(back.names, m.names);
   EXPECT_EQ(back.options, m.options);
   EXPECT_EQ(back.samples, m.samples);
-  ASSERT_EQ(back.warnings.size(), 1U);
-  EXPECT_EQ(back.warnings[0].components, m.warnings[0].components);
+  EXPECT_EQ(back.method, m.method);
+  EXPECT_EQ(back.version, m.version);
+  EXPECT_EQ(back.stability, m.stability);
+  EXPECT_EQ(back.convergence.converged, m.convergence.converged);
+  EXPECT_EQ(back.convergence.iterations, m.convergence.iterations);
+  EXPECT_EQ(back.convergence.objective, m.convergence.objective);
+  ASSERT_EQ(back.warnings.size(), 2U);
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(back.warnings[k].kind, m.warnings[k].kind);
+    EXPECT_EQ(back.warnings[k].text, m.warnings[k].text);
+    EXPECT_EQ(back.warnings[k].components, m.warnings[k].components);
+  }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);  // no temporary left
 }
 

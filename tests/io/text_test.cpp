@@ -74,6 +74,10 @@ TEST(Text, BadFilesAreRefusedWithThePlace) {
             "f.csv: line 2 has 1 values where 2 were expected; every row must be as long as the first");
   EXPECT_EQ(message("x,y\n1,2\n3,4,5\n"),
             "f.csv: line 3 has 3 values where 2 were expected; every row must be as long as the first");
+  // Names on top are all names: one among numbers is a broken number.
+  EXPECT_EQ(message("1,x,3\n4,5,6\n"), "f.csv: line 1, column 2: 'x' is not a number");
+  EXPECT_EQ(message("x,2,3\n4,5,6\n"), "f.csv: line 1, column 1: 'x' is not a number");
+  EXPECT_EQ(message("a,b,3\n4,5,6\n"), "f.csv: line 1, column 1: 'a' is not a number");
   EXPECT_EQ(message("1,2\n3,oops\n"), "f.csv: line 2, column 2: 'oops' is not a number");
   EXPECT_EQ(message("1,2\n3,\n"), "f.csv: line 2, column 2: '' is not a number");
 }
