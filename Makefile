@@ -1,6 +1,6 @@
-# make demo    install what is missing, build, and see it work
-# make test    install what is missing, build, and run every test: of program and kernels optimised, of all rooms under
-#              ASan and UBSan
+# make demo    install what building needs, build, and see it work
+# make test    install what testing needs besides, build, and run every test: of program and kernels optimised, of all
+#              rooms under ASan and UBSan
 # make build   leaves the program at build/demix
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
@@ -20,26 +20,32 @@ build: build/.configured
 demo: build
 	build/demix demo -o demo
 
-test: build/.configured
+test: build/.with-tests
 	cmake --build build -j $(JOBS) --target demix_optimised
 	ctest --test-dir build -j $(JOBS) --output-on-failure -E NOT_BUILT
 	$(MAKE) asan
 
-# Presets other than release: make asan, make tsan build and test under them. (clang compiles Eigen under sanitizers in
-# half the time of GCC 12, and is a second opinion.)
-asan tsan: scripts/.installed
-	scripts/install-deps clang libclang-rt-dev
-	cmake --preset $@ > /dev/null
-	cmake --build build-$@ -j $(JOBS) --target demix_tests demix-program
-	ctest --test-dir build-$@ -j $(JOBS) --output-on-failure -LE 'release-only|bars' -E NOT_BUILT
+# Presets other than release build and test the same under sanitizers. (clang compiles Eigen under them in half the time
+# of GCC 12, and is a second opinion.)
+asan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
+	cmake --preset asan > /dev/null
+	cmake --build build-asan -j $(JOBS) --target demix_tests demix-program
+	ctest --test-dir build-asan -j $(JOBS) --output-on-failure -LE 'release-only|bars' -E NOT_BUILT
+
+# What starts threads: sums over recordings (test_core, test_batch, test_methods), comparisons and grid search, files read by
+# several threads, the program's commands that do these, and its stream with its threads for input and signals. Other rooms
+# start none, and under this sanitizer everything takes some ten times as long.
+tsan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
+	cmake --preset tsan > /dev/null
+	cmake --build build-tsan -j $(JOBS) --target demix_threaded
+	TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build-tsan -j $(JOBS) --output-on-failure -L threaded -E NOT_BUILT
 
 # The bars with all their runs and figures (test runs them too, some with fewer mixings).
-bars: build/.configured
+bars: build/.with-tests
 	cmake --build build -j $(JOBS) --target test_bars
 	DEMIX_FULL=1 build/tests/test_bars | grep -E 'FIGURE|NOTE|FAILED|PASSED'
 
-coverage: scripts/.installed
-	scripts/install-deps gcovr
+coverage: scripts/.installed-build scripts/.installed-test scripts/.installed-coverage
 	cmake --preset coverage > /dev/null
 	cmake --build build-coverage -j $(JOBS)
 	ctest --test-dir build-coverage -j $(JOBS) --output-on-failure
@@ -49,28 +55,24 @@ install: build/.configured
 	cmake --build build -j $(JOBS)
 	cmake --install build
 
-bench: scripts/.installed
-	scripts/install-deps libbenchmark-dev python3-numpy libblas3 liblapack3 libopenblas0-pthread
+bench: scripts/.installed-build scripts/.installed-bench
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS)
 	bench/compare-step build-bench/bench/step_time
 	bench/compare-orica build-bench/bench/step_time
 	bench/compare-files build-bench/demix build-bench/bench/step_time
 
-bench-peers: scripts/.installed
-	scripts/install-deps libbenchmark-dev python3-numpy python3-sklearn python3-mne libopenblas0-pthread gnuplot-nox
+bench-peers: scripts/.installed-build scripts/.installed-peers
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS) --target batch_time
 	bench/compare-peers build-bench/bench/batch_time -o build-bench/peers
 
-soak: scripts/.installed
-	scripts/install-deps libbenchmark-dev
+soak: scripts/.installed-build scripts/.installed-bench
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS) --target soak
 	build-bench/bench/soak
 
-fuzz: scripts/.installed
-	scripts/install-deps clang libclang-rt-dev
+fuzz: scripts/.installed-build scripts/.installed-clang
 	cmake --preset fuzz > /dev/null
 	cmake --build build-fuzz -j $(JOBS) --target demix_fuzzers
 	fuzz/run $(SECONDS)
@@ -81,22 +83,27 @@ hostile: build/.configured
 	DEMIX=$(CURDIR)/build/demix PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/hostile/run.py
 
 # In a folder of its own, file by file: clang-tidy cannot read headers that GCC precompiled.
-lint: scripts/.installed
-	scripts/install-deps clang-format clang-tidy
+lint: scripts/.installed-build scripts/.installed-lint
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
-	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEMIX_UNITY=OFF > /dev/null
+	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEMIX_UNITY=OFF -DDEMIX_BUILD_TESTS=OFF > /dev/null
 	git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-lint --quiet
 
 format:
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
-build/.configured: scripts/.installed CMakePresets.json
-	cmake --preset release
+# Without the tests, so that the program can be built where only what it needs is installed; with them for those who test.
+build/.configured: CMakePresets.json | scripts/.installed-build
+	cmake --preset release -DDEMIX_BUILD_TESTS=OFF
 	touch $@
 
-scripts/.installed: scripts/install-deps
-	scripts/install-deps
+build/.with-tests: build/.configured | scripts/.installed-test
+	cmake --preset release -DDEMIX_BUILD_TESTS=ON
+	touch $@
+
+# One stamp for each group of packages in scripts/install-deps.
+scripts/.installed-%: scripts/install-deps
+	scripts/install-deps $*
 	touch $@
 
 clean:
-	rm -rf build build-* scripts/.installed demo
+	rm -rf build build-* scripts/.installed-* demo

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 
+from program import needs
+
 try:
     import mne
     mne.set_log_level("ERROR")
@@ -301,7 +303,7 @@ class Eeglab(Arrays):
         self.refused("EEG.srate", self.save(self.dataset(self.X, srate=[])))
         self.refused("is complex", self.save(self.dataset(self.X * 1j)))
 
-    @unittest.skipUnless(mne, "python3-mne is not there")
+    @needs(mne, "python3-mne is not installed")
     def test_mne_reads_what_demix_writes(self):
         for channels in (len(self.names), 1):
             self.names, self.X = self.names[:channels], self.X[:channels]

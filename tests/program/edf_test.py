@@ -8,7 +8,8 @@ import warnings
 
 import numpy as np
 
-from program import Program
+from program import Program, needs
+from recordings import edf_plus, eeg
 
 try:
     import mne
@@ -17,39 +18,9 @@ except ImportError:
     mne = None
 
 COPY = os.environ["CONVERT"]
-DATA = os.environ.get("DEMIX_DATA")
-REAL = os.path.join(DATA, "eeg_eeglab", "eeglab_data.edf") if DATA else None
 
 
-def fields(values, width):
-    return "".join(str(v).ljust(width) for v in values)
-
-
-def edf_plus(path, digital, rate, names, units, physical, annotations):
-    """EDF+ by the book: records of a second; annotations (onset, duration or None, text), one a record."""
-    n, frames = digital.shape
-    records, room = frames // rate, 40
-    signals = n + 1
-    head = ("0".ljust(8) + "X X X X".ljust(80) + "Startdate 02-MAR-2004 X X X".ljust(80) + "02.03.0405.06.07"
-            + fields([256 * (signals + 1)], 8) + "EDF+C".ljust(44) + fields([records, 1], 8)
-            + fields([signals], 4)
-            + fields([*names, "EDF Annotations"], 16) + " " * 80 * signals + fields([*units, ""], 8)
-            + fields([-physical] * n + [-1], 8) + fields([physical] * n + [1], 8)
-            + fields([-32768] * signals, 8) + fields([32767] * signals, 8) + " " * 80 * signals
-            + fields([rate] * n + [room], 8) + " " * 32 * signals)
-    with open(path, "wb") as f:
-        f.write(head.encode("ascii"))
-        for r in range(records):
-            f.write(digital[:, r * rate:(r + 1) * rate].astype("<i2").tobytes())
-            tal = b"+%d\x14\x14\0" % r
-            if r < len(annotations):
-                onset, duration, text = annotations[r]
-                lasts = "" if duration is None else "\x15%g" % duration
-                tal += ("+%g%s\x14%s\x14\0" % (onset, lasts, text)).encode()
-            f.write(tal.ljust(2 * room, b"\0"))
-
-
-@unittest.skipIf(mne is None, "python3-mne is not installed")
+@needs(mne, "python3-mne is not installed")
 class EdfTest(Program):
     def open(self, path):
         read = mne.io.read_raw_bdf if str(path).endswith(".bdf") else mne.io.read_raw_edf
@@ -84,21 +55,21 @@ class EdfTest(Program):
             got = self.same(source, self.dir / target, levels)
             self.assertEqual(list(got.annotations.description), ["stimulus", "blink", "caf\u00e9"])
 
-    @unittest.skipUnless(REAL and os.path.exists(REAL), "DEMIX_DATA is not set or has no EDF file")
     def test_real_recording(self):
-        raw = self.open(REAL)
-        info = json.loads(self.ok("info", REAL, "--json").stdout)
+        recording = eeg(self.dir)
+        raw = self.open(recording)
+        info = json.loads(self.ok("info", recording, "--json").stdout)
         self.assertEqual(info["channels"], len(raw.ch_names))
         self.assertEqual(info["frames"], raw.n_times)
         self.assertEqual(info["rate"], raw.info["sfreq"])
         for target, levels in (("out.edf", 65535), ("out.bdf", 2**24 - 1)):
-            self.copy(REAL, self.dir / target)
-            self.same(REAL, self.dir / target, levels)
+            self.copy(recording, self.dir / target)
+            self.same(recording, self.dir / target, levels)
 
-    @unittest.skipUnless(REAL and os.path.exists(REAL), "DEMIX_DATA is not set or has no EDF file")
     def test_samples_of_a_real_recording(self):
-        raw = self.open(REAL)
-        self.copy(REAL, self.dir / "out.npy")
+        recording = eeg(self.dir)
+        raw = self.open(recording)
+        self.copy(recording, self.dir / "out.npy")
         ours = np.load(self.dir / "out.npy").T
         np.testing.assert_allclose(ours * 1e-6, raw.get_data(), rtol=1e-9, atol=1e-12)
 

@@ -8,6 +8,15 @@ from pathlib import Path
 DEMIX = os.environ["DEMIX"]
 
 
+def needs(there, what):
+    """Decorates tests that need `there`: without it they are skipped; in CI everything must be there."""
+    if there:
+        return lambda test: test
+    if os.environ.get("CI"):
+        raise SystemExit(f"in CI a test that cannot run is a failure: {what}")
+    return unittest.skip(what)
+
+
 def run(*args, **kwargs):
     return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=120, **kwargs)
 

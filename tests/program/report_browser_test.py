@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import browser
+from program import needs
 
 REPORTS = []
 FOLDER = tempfile.TemporaryDirectory()  # of those that are made
@@ -47,7 +48,7 @@ PICTURE = ("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAA
 SOUND = ("data:audio/wav;base64,UklGRkQDAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YSADAACA" + "gICA" * 266 + "gA==")
 
 
-@unittest.skipIf(browser.MISSING, browser.MISSING)
+@needs(not browser.MISSING, browser.MISSING)
 class BrowserTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -14,8 +14,7 @@ from scipy import io as matlab
 from scipy.signal import find_peaks
 
 from program import DEMIX, Program, run
-
-DATA = Path(os.environ["DEMIX_DATA"]) if "DEMIX_DATA" in os.environ else None
+from recordings import eeg, foetal_ecg, real
 
 
 def write_wav(path, x, rate=8000):
@@ -30,8 +29,8 @@ class Separate(Program):
 
     def sound(self):
         """Two recordings: speech where there is one, bursts of noise and a buzz elsewhere."""
-        if DATA:
-            return [DATA / "speech_tsp" / "FA01_03.wav", DATA / "speech_tsp" / "MA02_04.wav"]
+        if speech := real("speech_tsp", "speech"):
+            return [speech / "FA01_03.wav", speech / "MA02_04.wav"]
         rng = np.random.default_rng(0)
         t = np.arange(16000)
         write_wav(self.dir / "a.wav", rng.normal(size=16000) * np.maximum(0, np.sin(t / 900)) ** 3)
@@ -90,8 +89,8 @@ class Separate(Program):
         self.refused("cut off", "separate", a, cut, "-o", self.dir / "out")
 
     def test_pictures(self):
-        if DATA:
-            originals = sorted((DATA / "images_free").glob("*_256x512.pgm"))
+        if photographs := real("images_free", "photographs"):
+            originals = sorted(photographs.glob("*_256x512.pgm"))
         else:
             rng = np.random.default_rng(2)
             originals = []
@@ -110,10 +109,9 @@ class Separate(Program):
             info = json.loads(self.ok("info", path, "--json").stdout)
             self.assertEqual((info["channel"][0]["least"], info["channel"][0]["most"]), (0, 1))
 
-    @unittest.skipUnless(DATA, "no $DEMIX_DATA: the foetal ECG is not here")
     def test_foetal_heartbeat(self):
         """A component of its own that beats evenly, and faster than the mother's heart does in the same recording."""
-        s = self.summary(DATA / "fecg_daisy" / "FOETAL_ECG.dat", "-o", self.dir / "out")
+        s = self.summary(foetal_ecg(self.dir), "-o", self.dir / "out")
         self.assertEqual((s["channels"], s["samples"]), (8, 2500))
         Y = np.loadtxt(s["sources"])
         hearts = {}
@@ -130,9 +128,8 @@ class Separate(Program):
         self.assertEqual({n for _, n in hearts[0.4]}, {22})
         self.assertFalse({k for k, _ in hearts[0.4]} & {k for k, _ in hearts[0.7]})
 
-    @unittest.skipUnless(DATA, "no $DEMIX_DATA: the EEG is not here")
     def test_eeg(self):
-        edf = DATA / "eeg_eeglab" / "eeglab_data.edf"
+        edf = eeg(self.dir)
         s = self.summary(edf, "-o", self.dir / "out", "--method", "fobi")
         self.assertEqual((s["channels"], Path(s["sources"]).name), (32, "sources.edf"))
         info = json.loads(self.ok("info", s["sources"], "--json").stdout)
@@ -225,7 +222,7 @@ class Separate(Program):
         self.assertGreater(min(one["stability"]), 0.9)
         self.assertTrue(one["converged"])
 
-    @unittest.skipIf("DEMIX_SANITIZED" in os.environ, "sanitizers map all the memory there is")
+    @unittest.skipIf("DEMIX_SANITIZED" in os.environ, "sanitizers map all the memory there is: the plain build has this")
     def test_larger_than_memory(self):
         """Reading in blocks: 96 MB of 32-bit numbers with less memory than they take as doubles."""
         rng = np.random.default_rng(5)

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cannot_run.hpp"
 #include "demix/report.hpp"
 
 namespace demix::report::testing {
@@ -59,7 +60,7 @@ inline std::multiset<std::string> texts_of(const std::filesystem::path& file) {
 class FigureTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+    if (std::system("command -v gnuplot >/dev/null 2>&1") != 0) DEMIX_CANNOT_RUN("no gnuplot");
   }
   FigureTest() {
     std::string name = (std::filesystem::temp_directory_path() / "demix-figure-XXXXXX").string();
