@@ -9,6 +9,8 @@
 
 #include <set>
 
+#include "terminal.hpp"
+
 namespace demix::cli {
 
 Progress::Progress(std::string what) : what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) != 0) {}
@@ -98,9 +100,9 @@ void print_warnings(const Model& model) {
       close.add(w);
     } else if (w.kind == Warning::Kind::not_converged && w.components.size() == 2) {
       mixed.add(w);
-      if (mixed.count == 1) fmt::print(stderr, "warning: {}\n", w.text);
+      if (mixed.count == 1) fmt::print(stderr, "warning: {}\n", terminal_text(w.text));
     } else {
-      fmt::print(stderr, "warning: {}\n", w.text);
+      fmt::print(stderr, "warning: {}\n", terminal_text(w.text));
     }
   }
   if (mixed.count > 1) fmt::print(stderr, "warning: the same holds for others: {}\n", mixed.text());

@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <stdexcept>
 
 #include "commands.hpp"
-#include "console.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
 #include "inputs.hpp"
+#include "terminal.hpp"
 
 namespace demix::cli {
 namespace {
@@ -25,6 +27,17 @@ struct Contents {
   Index frames = 0, bad = 0, rank = 0;  // rank 0: cannot be told
   std::vector<Channel> channels;
 };
+
+// 0 where the squares of the values are too large for numbers, or too small.
+Index rank_of(const Moments& moments, double resolution) {
+  const Matrix<double> covariance = moments.covariance();
+  if (!covariance.allFinite()) return 0;
+  try {
+    return whiten(moments.mean(), covariance, resolution).rank;
+  } catch (const std::invalid_argument&) {
+    return 0;
+  }
+}
 
 // Twice through the file: first extremes and means, then what is measured from the mean, scaled so that
 // nothing overflows.
@@ -47,7 +60,8 @@ Contents look_at(const io::FileRecording& recording) {
         ++c.good;
         c.least = c.good == 1 ? v : std::min(c.least, v);
         c.most = c.good == 1 ? v : std::max(c.most, v);
-        c.mean += (v - c.mean) / static_cast<double>(c.good);
+        const auto n = static_cast<double>(c.good);
+        c.mean += std::isfinite(v - c.mean) ? (v - c.mean) / n : v / n - c.mean / n;
       }
     }
   });
@@ -56,7 +70,9 @@ Contents look_at(const io::FileRecording& recording) {
   const bool whole = all.bad == 0 && all.frames > facts.channels;
   Moments moments(facts.channels);
   Matrix<double> powers = Matrix<double>::Zero(facts.channels, 2);  // sums of (v/largest)^2 and ^4
-  const auto largest = [](const Channel& c) { return std::max(c.most - c.mean, c.mean - c.least); };
+  const auto largest = [](const Channel& c) {
+    return std::min(std::max(c.most - c.mean, c.mean - c.least), std::numeric_limits<double>::max());
+  };
   recording.pass([&](const Frames<double>& block) {
     if (whole) moments.add(block);
     for (Index i = 0; i < block.rows(); ++i) {
@@ -64,7 +80,10 @@ Contents look_at(const io::FileRecording& recording) {
       if (largest(c) == 0) continue;
       for (const double v : block.row(i)) {
         if (!std::isfinite(v)) continue;
-        const double square = std::pow((v - c.mean) / largest(c), 2);
+        const double from_mean = v - c.mean;
+        const double square = std::pow(std::isfinite(from_mean) ? from_mean / largest(c)
+                                                                : v / largest(c) - c.mean / largest(c),
+                                       2);
         powers(i, 0) += square;
         powers(i, 1) += square * square;
       }
@@ -79,7 +98,7 @@ Contents look_at(const io::FileRecording& recording) {
   }
   const auto varies = [](const Channel& c) { return c.kurtosis > 0; };
   if (whole && std::ranges::any_of(all.channels, varies)) {
-    all.rank = whiten(moments.mean(), moments.covariance(), recording.resolution()).rank;
+    all.rank = rank_of(moments, recording.resolution());
   }
   return all;
 }
@@ -117,7 +136,7 @@ void run(const Inputs& inputs, bool json) {
     fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {}, {} channel{}, ", file, io::format_of(inputs.files[0]).name, facts.channels,
+  fmt::print("{}: {}, {} channel{}, ", terminal_text(file), io::format_of(inputs.files[0]).name, facts.channels,
              facts.channels == 1 ? "" : "s");
   if (facts.width > 0) {
     fmt::print("{} x {} pixels", facts.width, facts.height);
@@ -129,14 +148,15 @@ void run(const Inputs& inputs, bool json) {
   if (!facts.annotations.empty()) fmt::print(", {} annotations", facts.annotations.size());
   fmt::print("\n");
   if (all.rank > 0 && facts.channels > 1) fmt::print("{} of them independent\n", all.rank);
+  if (all.rank == 0 && facts.channels > 1) fmt::print("how many of them are independent cannot be told\n");
   if (all.bad > 0) fmt::print("{} values are no numbers: demix cannot separate this as it is\n", all.bad);
   fmt::print("\n{:<16}{:>13}{:>13}{:>13}{:>13}{:>10}{:>7}\n", "channel", "least", "mean", "most", "deviation",
              "kurtosis", "bad");
   for (std::size_t k = 0; k < all.channels.size(); ++k) {
     const Channel& c = all.channels[k];
-    fmt::print("{:<16}{:>13.5g}{:>13.5g}{:>13.5g}{:>13.5g}{:>10}{:>7}", c.name, c.least, c.mean, c.most,
+    fmt::print("{:<16}{:>13.5g}{:>13.5g}{:>13.5g}{:>13.5g}{:>10}{:>7}", terminal_text(c.name), c.least, c.mean, c.most,
                c.deviation, c.kurtosis > 0 ? fmt::format("{:.3f}", c.kurtosis) : "constant", c.bad);
-    if (!unit(k).empty()) fmt::print("   {}", unit(k));
+    if (!unit(k).empty()) fmt::print("   {}", terminal_text(unit(k)));
     fmt::print("\n");
   }
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "console.hpp"
+#include "terminal.hpp"
 
 namespace demix::cli {
 
@@ -21,7 +21,7 @@ void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, con
 void add_read_options(Arguments& command, Inputs& inputs) {
   const std::string group = "What a file may leave open";
   command.option("--channels", inputs.read.channels, "Raw numbers (.f32, .f64): how many channels")
-      .range(1, 1 << 20)
+      .range(1, 8192)
       .group(group);
   command.option("--rate", inputs.read.rate, "Frames per second, where the file does not say")
       .positive()
@@ -32,11 +32,18 @@ void add_read_options(Arguments& command, Inputs& inputs) {
   command
       .option(
           "--time-column", inputs.read.time_column,
-          "Text: the column that is the time, from 1; 0: none (default: the first, if it counts up evenly)")
+          "Text: the column (or the row, where rows are channels) that is the time, from 1; 0: none (default: the "
+          "first, if it counts up evenly)")
       .range(0, 1 << 20)
       .group(group);
   command.option("--delimiter", inputs.delimiter, "Text: what separates columns (default: found)")
       .one_of({"comma", "semicolon", "tab", "blank"})
+      .group(group);
+  command
+      .option("--orientation", inputs.orientation,
+              "Arrays and text: what a row is; raw numbers: what follows each other (default: channels where "
+              "there are fewer rows than columns, else frames)")
+      .one_of({"frames", "channels"})
       .group(group);
   command
       .option("--colour", inputs.colour, "Colour pictures: as one grey channel, or a channel for each plane")
@@ -56,8 +63,11 @@ io::FileRecording open(const Inputs& how, const std::vector<std::string>& files)
                      : how.delimiter == "tab"       ? '\t'
                                                     : ' ';
   }
+  if (!how.orientation.empty()) {
+    read.orientation = how.orientation == "frames" ? io::Orientation::frames : io::Orientation::channels;
+  }
   io::FileRecording recording({files.begin(), files.end()}, read);
-  for (const std::string& note : recording.facts().notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : recording.facts().notes) fmt::print(stderr, "note: {}\n", terminal_text(note));
   return recording;
 }
 

@@ -13,6 +13,7 @@ struct Inputs {
   std::vector<std::string> files;
   io::ReadOptions read;
   std::string delimiter;
+  std::string orientation;
   std::string colour = "grey";
 
   std::string called() const;  ///< for messages: the only file, or the first and how many more

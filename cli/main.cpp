@@ -8,6 +8,7 @@
 #include "console.hpp"
 #include "demix/methods.hpp"
 #include "demix/version.hpp"
+#include "terminal.hpp"
 
 namespace {
 
@@ -26,14 +27,14 @@ int main(int argc, char** argv) {
   try {
     if (!program.run(argc, argv)) return 0;  // help, or the version
   } catch (const demix::cli::UsageError& e) {
-    fmt::print(stderr, "demix: {} (see demix --help)\n", e.what());
+    fmt::print(stderr, "demix: {} (see demix --help)\n", demix::cli::terminal_text(e.what()));
     return misused;
   } catch (const demix::NoSuchOption& e) {
-    fmt::print(stderr, "demix: {}\n", e.what());
+    fmt::print(stderr, "demix: {}\n", demix::cli::terminal_text(e.what()));
     return misused;
   } catch (const std::exception& e) {
     if (std::ferror(stdout) == 0) {
-      fmt::print(stderr, "demix: {}\n", e.what());
+      fmt::print(stderr, "demix: {}\n", demix::cli::terminal_text(e.what()));
       return failed;
     }
   }

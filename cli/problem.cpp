@@ -10,6 +10,7 @@
 #include "demix/io.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
+#include "inputs.hpp"
 
 namespace demix::cli {
 
@@ -105,7 +106,7 @@ std::vector<Problem> problems(const ProblemOptions& o) {
     p.name += (p.name.empty() ? "" : ", ") + s;
   }
   if (!o.data.empty()) {
-    p.recording = io::read_signals(o.data).data;
+    p.recording = gather(open(Inputs{}, {o.data}));
     require_sources(o.data, p.recording);
     p.name =
         std::filesystem::path(o.data).filename().string() + (o.shuffle ? ", shuffled" : ", in time order");

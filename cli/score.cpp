@@ -26,7 +26,7 @@ void require_finite_file(const Matrix<double>& data, const std::string& file) {
 }
 
 Matrix<double> gain(const Options& o) {
-  const Matrix<double> A = io::read_signals(o.mixing).data.transpose();
+  const Matrix<double> A = io::read_matrix(o.mixing);
   require_finite_file(A, o.mixing);
   if (!(A.rowwise().norm().array() > 0).any() || !(A.colwise().norm().array() > 0).all()) {
     throw Failure(fmt::format("{}: a source is mixed into no channel; nothing to score", o.mixing));

@@ -9,6 +9,7 @@
 #include "method_options.hpp"
 #include "outputs.hpp"
 #include "separation_page.hpp"
+#include "terminal.hpp"
 
 namespace demix::cli {
 namespace {
@@ -82,7 +83,7 @@ void print_table(const Separation& s) {
     const auto i = static_cast<Index>(k);
     fmt::print("{:<11}{:>10.3f}{}{}   {}\n", k + 1, s.model.kurtosis(i),
                stability ? fmt::format("{:>12.3f}", s.model.stability(i)) : "",
-               gains ? fmt::format("{:>12.4g}", s.scaling[k].gain) : "", strongest[k]);
+               gains ? fmt::format("{:>12.4g}", s.scaling[k].gain) : "", terminal_text(strongest[k]));
   }
 }
 

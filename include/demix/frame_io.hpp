@@ -76,13 +76,11 @@ class FrameReader {
 
   /// At most out.cols() whole frames, into the first columns; returns how many. Waits only while there is not
   /// one whole frame. 0: the end, or a signal (then ended() is false). What is wrong with a frame is thrown
-  /// once all frames before it have been given out.
+  /// once all frames before it have been given out, as is a file's end before its header says. (A pipe may
+  /// end whenever it likes.)
   Index read(Eigen::Ref<Matrix<double>> out);
 
   bool ended() const { return ended_; }  ///< no frame is left; may be known along with the last frames
-
-  /// Bytes that its header promised and that are not there, once it has ended.
-  std::uint64_t missing() const;
 
   /// Drops as many frames; throws if the input ends before. Seeks where it can.
   void skip(std::int64_t frames);
@@ -100,8 +98,10 @@ class FrameReader {
   void take_line();
   void find_line();
   void settle();
+  bool is_cut_off() const;
   std::string parse_line(double* frame);
   bool seek_over(std::uint64_t frames);
+  std::uint64_t bytes_there() const;
 
   std::string name_;  // for messages
   FrameLayout layout_;
@@ -110,6 +110,7 @@ class FrameReader {
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   bool input_over_ = false;
+  bool is_file_ = false;  // else it is a pipe, or another thing of no known length
   bool ended_ = false;
 
   double (*decode_)(const char*) = nullptr;  // binary formats: one sample

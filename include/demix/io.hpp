@@ -23,6 +23,7 @@ struct Error : std::runtime_error {
 /// A whole file at once, by its extension; signal_files.hpp has the kinds there are, and blocks.
 Signals read_signals(const std::filesystem::path& path);
 void write_signals(const std::filesystem::path& path, const Signals& signals);
+Matrix<double> read_matrix(const std::filesystem::path& path);  ///< rows as the file has them
 bool is_supported(const std::filesystem::path& path);
 
 /// Whole files in memory.

@@ -34,6 +34,13 @@ struct Facts {
   std::string start;               ///< "2024-03-31T13:45:00", or empty = unknown
 };
 
+/// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.
+enum class Orientation {
+  automatic,  ///< channels where there are fewer rows than columns, else frames; raw: frames
+  frames,
+  channels,
+};
+
 /// What a file may leave open.
 struct ReadOptions {
   Index channels = 0;                ///< raw numbers: how many
@@ -41,6 +48,7 @@ struct ReadOptions {
   std::string variable;              ///< .npz, .mat: which, if there are several
   char delimiter = 0;                ///< text; 0 = found
   std::optional<Index> time_column;  ///< text: which column, from 1, is the time; 0: none; not given: found
+  Orientation orientation = Orientation::automatic;
   bool planes = false;               ///< colour pictures: each plane a channel of its own, else grey
 };
 

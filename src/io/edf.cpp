@@ -10,6 +10,7 @@
 #include "io/edf_lock.hpp"
 #include "io/failure.hpp"
 #include "io/format_files.hpp"
+#include "io/utf.hpp"
 
 #ifdef DEMIX_HAVE_EDFLIB
 #include <edflib.h>
@@ -200,7 +201,7 @@ void read_with_edflib(const Path& path, Facts& facts) {
     if (edf_get_annotation(header->handle, i, &found) != 0) break;
     constexpr double units = EDFLIB_TIME_DIMENSION;
     const double duration = found.duration_l < 0 ? -1 : static_cast<double>(found.duration_l) / units;
-    facts.annotations.push_back({static_cast<double>(found.onset) / units, duration, found.annotation});
+    facts.annotations.push_back({static_cast<double>(found.onset) / units, duration, as_utf8(found.annotation)});
   }
   edfclose_file(header->handle);
 }
@@ -225,9 +226,7 @@ std::string rate_text(double rate) {
 class EdfReader final : public SignalReader {
  public:
   explicit EdfReader(const Path& path) : path_(path), in_(path, std::ios::binary) {
-    std::error_code none;
     if (!in_) throw failure(path, "cannot open");
-    if (std::filesystem::is_directory(path, none)) throw Error(path.string() + ": is a folder, not a file");
     header_ = parse_header(in_, std::filesystem::file_size(path), path.string());
     choose_channels();
     read_with_edflib(path, facts_);

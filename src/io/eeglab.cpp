@@ -5,6 +5,7 @@
 #include "io/mat_file.hpp"
 #include "io/mat_writing.hpp"
 #include "io/named_arrays.hpp"
+#include "io/orientation.hpp"
 #include "io/output_file.hpp"
 
 /// EEGLAB's datasets: a MATLAB file with a struct EEG, or with its fields as variables. The data are in it,
@@ -123,6 +124,7 @@ Extent extent_of(const mat::File& mat, const Fields& fields, const Path& file) {
     return count(mat, fields, name, here ? static_cast<double>(data.shape[k]) : 1, file);
   };
   const Extent e{told("nbchan", 0), told("pnts", 1), told("trials", 2)};
+  require_channels(e.channels, file.string());
   if (e.channels > (std::uint64_t{1} << 60) / e.points / e.trials) {
     throw Error(file.string() + ": EEG is said to be " + size_text({e.channels, e.points, e.trials}) +
                 "; it is damaged");
@@ -173,7 +175,7 @@ Reader open_set(const Path& file, const ReadOptions& options) {
   if (data.kind == mat::Class::text) {
     const Path beside = data_file(file, mat.text(data));
     check_beside(beside, extent, file);
-    return open_numbers(beside, layout_of(mat, fields, extent, options.rate, file));
+    return open_numbers(std::make_shared<const FileBytes>(beside), layout_of(mat, fields, extent, options.rate, file));
   }
   mat.require_numbers(data);
   check_inside(data, extent, file);

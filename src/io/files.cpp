@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -6,19 +5,17 @@
 #include <cerrno>
 #include <string>
 
-#include "demix/frame_io.hpp"
 #include "demix/io.hpp"
 #include "io/failure.hpp"
+#include "io/file_bytes.hpp"
 
 namespace demix::io {
-namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true);
-  if (file.get() < 0) throw failure(path, "cannot open");
+// What is still being written to is read up to where it ends now.
+std::string read_file(const std::filesystem::path& path) {
+  const Descriptor file = open_regular(path);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) throw failure(path, "cannot read");
-  if (S_ISDIR(info.st_mode)) throw Error(path.string() + ": is a folder, not a file");
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(info.st_size));
   std::array<char, 1 << 16> buffer{};

@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <new>
 #include <string>
 
 #include "demix/signal_files.hpp"
+#include "io/file_bytes.hpp"
 #include "io/format_files.hpp"
+#include "io/orientation.hpp"
+#include "io/utf.hpp"
 
 namespace demix::io {
 namespace fs = std::filesystem;
@@ -68,7 +72,15 @@ const Format& format_of(const fs::path& path) {
 bool is_supported(const fs::path& path) { return find_format(path) != nullptr; }
 
 std::unique_ptr<SignalReader> open_signals(const fs::path& path, const ReadOptions& options) {
-  return format_of(path).open(path, options);
+  const Format& format = format_of(path);
+  require_regular(path);
+  try {
+    auto reader = format.open(path, options);
+    require_channels(static_cast<std::uint64_t>(reader->facts().channels), path.string());
+    return reader;
+  } catch (const std::bad_alloc&) {
+    throw Error(path.string() + ": there is not enough memory to read it");
+  }
 }
 
 namespace {
@@ -152,13 +164,14 @@ FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& opt
     facts_.notes.insert(facts_.notes.end(), one.notes.begin(), one.notes.end());
     for (Index i = 0; i < one.channels; ++i) {
       const auto c = static_cast<std::size_t>(i);
-      const std::string stem = paths_[k].stem().string();
+      const std::string stem = as_utf8(paths_[k].stem().string());
       facts_.names.push_back(!one.names.empty()  ? one.names[c]
                              : one.channels == 1 ? stem
                                                  : stem + " " + std::to_string(i + 1));
       facts_.units.push_back(one.units.empty() ? "" : one.units[c]);
     }
   }
+  require_channels(static_cast<std::uint64_t>(facts_.channels), paths_[0].string() + " and those with it");
 }
 
 double FileRecording::resolution() const {
@@ -261,6 +274,13 @@ void FileRecording::keep(const Frames<double>& part, Index before) const {
 Signals read_signals(const fs::path& path) {
   const FileRecording recording({path});
   return {gather(recording), recording.facts().rate, recording.facts().names};
+}
+
+Matrix<double> read_matrix(const fs::path& path) {
+  ReadOptions as_it_is;
+  as_it_is.time_column = 0;
+  as_it_is.orientation = Orientation::frames;
+  return gather(FileRecording({path}, as_it_is)).transpose();
 }
 
 void write_signals(const fs::path& path, const Signals& signals) {

@@ -43,6 +43,8 @@ FrameReader::FrameReader(const std::string& name, FrameLayout asked)
       layout_(std::move(asked)),
       file_(open_input(name, name_)),
       buffer_(chunk) {
+  struct stat info {};
+  is_file_ = ::fstat(fd(), &info) == 0 && S_ISREG(info.st_mode);
   const Index channels = layout_.channels;
   switch (layout_.format) {
     case FrameFormat::f32:
@@ -142,7 +144,7 @@ void FrameReader::read_wav_header() {
     const wav::ChunkHead head = wav::parse_chunk_head(buffer_.data() + begin_);
     drop(wav::chunk_head_bytes);
     if (head.id == "data") {
-      left_ = wav::data_bytes(head.size, large_size, ::lseek(fd(), 0, SEEK_CUR) >= 0);
+      left_ = wav::data_bytes(head.size, large_size, bytes_there() >= head.size);
       break;
     }
     if (head.id == "fmt ") {
@@ -189,7 +191,13 @@ void FrameReader::take_frames(std::uint64_t frames) {
 // After anything was read or given out: what is at hand now, and is it all?
 void FrameReader::settle() {
   if (layout_.format == FrameFormat::csv) find_line();
-  ended_ = left_ == 0 || (input_over_ && begin_ == end_);
+  ended_ = left_ == 0 || (input_over_ && begin_ == end_ && !is_cut_off());
+}
+
+// The header promised more than there is.
+bool FrameReader::is_cut_off() const {
+  constexpr std::uint64_t unknown = std::uint64_t{1} << 62;
+  return is_file_ && input_over_ && left_ < unknown && left_ > end_ - begin_;
 }
 
 bool FrameReader::at_hand() const {
@@ -223,6 +231,9 @@ Index FrameReader::read(Eigen::Ref<Matrix<double>> out) {
   }
   frames =
       static_cast<Index>(std::min<std::uint64_t>(whole_frames(), static_cast<std::uint64_t>(out.cols())));
+  if (frames == 0 && begin_ == end_ && is_cut_off()) {
+    throw Error(name_ + ": ends " + std::to_string(left_) + " bytes before its header says; it is cut off");
+  }
   if (frames == 0) {
     const std::uint64_t over = std::min<std::uint64_t>(left_, input_over_ ? end_ - begin_ : frame_bytes_);
     throw Error(name_ + ": ends with " + std::to_string(over) + " bytes of a frame of " +
@@ -237,21 +248,18 @@ Index FrameReader::read(Eigen::Ref<Matrix<double>> out) {
   return frames;
 }
 
-std::uint64_t FrameReader::missing() const {
-  return ended_ && left_ != std::numeric_limits<std::uint64_t>::max() && left_ > 0 && input_over_ &&
-                 frame_bytes_ > 0 && left_ < (std::uint64_t{1} << 62)
-             ? left_
-             : 0;
+// In a file, up to its end; elsewhere only what has been read.
+std::uint64_t FrameReader::bytes_there() const {
+  struct stat info {};
+  const off_t at = ::lseek(fd(), 0, SEEK_CUR);
+  const bool known = is_file_ && at >= 0 && ::fstat(fd(), &info) == 0 && info.st_size > at;
+  return end_ - begin_ + (known ? static_cast<std::uint64_t>(info.st_size - at) : 0);
 }
 
 // Only where the file surely has the frames; elsewhere reading finds out.
 bool FrameReader::seek_over(std::uint64_t frames) {
-  struct stat info {};
-  const off_t at = ::lseek(fd(), 0, SEEK_CUR);
-  if (at < 0 || ::fstat(fd(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_size < at) return false;
+  if (frames > std::min(bytes_there(), left_) / frame_bytes_) return false;
   const std::size_t buffered = end_ - begin_;  // less than a frame
-  const std::uint64_t there = static_cast<std::uint64_t>(info.st_size - at) + buffered;
-  if (frames > std::min(there, left_) / frame_bytes_) return false;
   if (::lseek(fd(), static_cast<off_t>(frames * frame_bytes_ - buffered), SEEK_CUR) < 0) return false;
   begin_ = end_;
   left_ -= frames * frame_bytes_;

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "demix/frame_io.hpp"
-#include "io/failure.hpp"
+#include "io/channel_lines.hpp"
 #include "io/format_files.hpp"
 #include "io/numbers.hpp"
-#include "io/text_line.hpp"
 
 /// WAV, text and raw numbers, which streams read and write too: FrameReader and FrameWriter on files.
 namespace demix::io {
@@ -25,10 +23,6 @@ class FrameSignals : public SignalReader {
       const Index got = reader_->read(out.rightCols(out.cols() - frames));
       if (got == 0) break;
       frames += got;
-    }
-    if (frames < out.cols() && reader_->missing() > 0) {
-      throw Error(file_.string() + ": ends " + std::to_string(reader_->missing()) +
-                  " bytes before its header says; it is cut off");
     }
     if (frames == 0 && !seen_) throw Error(file_.string() + ": there are no numbers in it");
     seen_ = true;
@@ -54,15 +48,20 @@ class FrameSignals : public SignalReader {
 // Text whose columns may include the time.
 class TextSignals final : public SignalReader {
  public:
-  TextSignals(const Path& file, const ReadOptions& options) : text_(file, asked(options)) {
-    facts_ = text_.facts();
+  TextSignals(const Path& file, const ReadOptions& options)
+      : text_(open_channel_lines(file, options.delimiter, options.orientation)) {
+    const bool is_channel_lines = text_ != nullptr;
+    if (!is_channel_lines) text_ = std::make_unique<FrameSignals>(file, asked(options));
+    facts_ = text_->facts();
+    facts_.rate = options.rate;
+    const std::string side = is_channel_lines ? "row" : "column";  // of one channel
     const Index columns = facts_.channels;
     if (options.time_column.value_or(0) > columns) {
-      throw Error(file.string() + ": has " + std::to_string(columns) + " columns, so column " +
+      throw Error(file.string() + ": has " + std::to_string(columns) + " " + side + "s, so " + side + " " +
                   std::to_string(*options.time_column) + " cannot be the time");
     }
     if (options.time_column.value_or(0) > 0 && columns == 1) {
-      throw Error(file.string() + ": has one column; if it is the time, there are no signals in it");
+      throw Error(file.string() + ": has one " + side + "; if it is the time, there are no signals in it");
     }
     const Index column = options.time_column.value_or(1) - 1;  // -1: there is none
     const double step = columns > 1 && column >= 0 ? time_step(column) : 0;
@@ -70,8 +69,8 @@ class TextSignals final : public SignalReader {
       time_ = column;
     } else if (step > 0) {
       time_ = 0;
-      facts_.notes.push_back(file.string() + ": the first column counts up evenly and is taken as the time" +
-                             "; give --time-column 0 if it is a signal");
+      facts_.notes.push_back(file.string() + ": the first " + side +
+                             " counts up evenly and is taken as the time; give --time-column 0 if it is a signal");
     }
     if (time_ < 0) return;
     // Whole numbers count frames, others seconds.
@@ -81,12 +80,12 @@ class TextSignals final : public SignalReader {
   }
 
   const Facts& facts() const override { return facts_; }
-  void rewind() override { text_.rewind(); }
+  void rewind() override { text_->rewind(); }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
-    if (time_ < 0) return text_.read(out);
+    if (time_ < 0) return text_->read(out);
     columns_.resize(facts_.channels + 1, out.cols());
-    const Index got = text_.read(columns_);
+    const Index got = text_->read(columns_);
     out.topRows(time_) = columns_.topRows(time_);
     out.bottomRows(facts_.channels - time_) = columns_.bottomRows(facts_.channels - time_);
     return got;
@@ -103,8 +102,8 @@ class TextSignals final : public SignalReader {
   double time_step(Index column) {
     const Index enough = std::clamp<Index>((1 << 20) / facts_.channels, 3, 4096);
     Matrix<double> start(facts_.channels, enough);
-    const Index frames = text_.read(start);
-    text_.rewind();
+    const Index frames = text_->read(start);
+    text_->rewind();
     if (frames < 16) return 0;  // few rows may count up by chance, as a matrix's
     const Eigen::RowVectorXd t = start.row(column).head(frames);
     const double step = (t(frames - 1) - t(0)) / static_cast<double>(frames - 1);
@@ -121,7 +120,7 @@ class TextSignals final : public SignalReader {
     return std::abs(rate - near) < 1e-3 * rate ? near : rate;
   }
 
-  FrameSignals text_;
+  Reader text_;  // all columns
   Facts facts_;
   Index time_ = -1;  // the column
   Matrix<double> columns_;
@@ -148,7 +147,8 @@ Reader open_raw(const Path& file, const ReadOptions& options, std::size_t bytes)
   layout.type = number_type('f', bytes);
   layout.facts.channels = options.channels;
   layout.facts.rate = options.rate;
-  return open_numbers(file, std::move(layout));
+  layout.planar = options.orientation == Orientation::channels;
+  return open_numbers(std::make_shared<const FileBytes>(file), std::move(layout));
 }
 
 }  // namespace

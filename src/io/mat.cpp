@@ -1,10 +1,10 @@
 #include <cmath>
-#include <utility>
 
 #include "io/format_files.hpp"
 #include "io/mat_file.hpp"
 #include "io/mat_writing.hpp"
 #include "io/named_arrays.hpp"
+#include "io/orientation.hpp"
 #include "io/output_file.hpp"
 
 /// MATLAB's files: one matrix of signals, and its rate.
@@ -80,17 +80,9 @@ Reader open_mat(const Path& file, const ReadOptions& options) {
   NumbersLayout layout;
   layout.facts.rate = rate_in(mat);
   if (layout.facts.rate == 0) layout.facts.rate = options.rate;
-  std::uint64_t frames = variable.shape[0], channels = variable.shape[1];
-  layout.planar = frames >= channels;
-  if (!layout.planar) {
-    std::swap(frames, channels);
-    if (channels > 1) {
-      layout.facts.notes.push_back(file.string() + ": " + quoted + " is " + size_text(variable.shape) +
-                                   "; the longer side is taken as time");
-    }
-  }
-  layout.frames = frames;
-  layout.facts.channels = static_cast<Index>(channels);
+  set_shape(layout, variable.shape[0], variable.shape[1], true, options.orientation,
+            file.string() + ": " + quoted);
+  require_channels(static_cast<std::uint64_t>(layout.facts.channels), file.string() + ": " + quoted);
   return mat.open(mat.load(variable), std::move(layout));
 }
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/file_bytes.hpp"
 #include "io/format_files.hpp"
-#include "io/mapped_file.hpp"
 #include "io/numbers.hpp"
 
 /// MATLAB's files of versions 5 to 7, as far as signals need them. A file is a sequence of elements, each
@@ -37,8 +37,7 @@ struct Array {
   Class kind = Class::real64;
   bool is_complex = false;
   std::vector<std::uint64_t> shape;
-  std::string_view content;                   ///< the elements after the name
-  std::shared_ptr<const std::string> memory;  ///< where that is, if not in the file itself
+  Part content;  ///< the elements after the name
 
   bool is_real() const { return kind >= Class::real64 && kind <= Class::last_number && !is_complex; }
   std::uint64_t count() const;  ///< of its items; beyond 2^62: 2^62
@@ -65,18 +64,17 @@ class File {
  private:
   struct Numbers {
     NumberType type;
-    std::string_view bytes;
+    Part bytes;
   };
-  Array parse(std::string_view bytes) const;
+  Array parse(const Part& matrix) const;
   Numbers numbers(const Array& array) const;
-  void add_variable(std::string_view element, bool is_compressed);
+  void add_variable(const Part& element, bool is_compressed);
+  Part unpacked(const Part& element, std::uint64_t most) const;
 
-  Path path_;
   std::string name_;
-  MappedFile mapped_;
   bool is_swapped_ = false;
   std::vector<Array> variables_;
-  std::vector<std::string_view> compressed_;  // of each variable, or empty
+  std::vector<Part> compressed_;  // of each variable, or of no bytes
 };
 
 }  // namespace demix::io::mat

@@ -11,7 +11,6 @@
 /// NumPy's array format, versions 1 to 3: magic, header length, a Python dictionary as text, then raw
 /// numbers.
 namespace demix::io {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view magic("\x93NUMPY", 6);
@@ -99,29 +98,27 @@ Header parse_header(std::string_view bytes, const std::string& name) {
   return h;
 }
 
-struct Extent {
-  std::uint64_t samples, channels;
+struct MatrixSize {
+  std::uint64_t rows, columns;
 };
 
-Extent extent_of(const Header& h, const std::string& name) {
+MatrixSize size_of(const Header& h, const std::string& name) {
   if (h.shape.empty() || h.shape.size() > 2) {
     throw Error(name + ": expected a two-dimensional array (samples, channels), got " +
                 std::to_string(h.shape.size()) + " dimensions");
   }
-  const Extent e{h.shape[0], h.shape.size() == 2 ? h.shape[1] : 1};
-  if (e.channels == 0 || e.samples == 0) {
-    throw Error(name + ": the array is empty (" + std::to_string(e.samples) + " samples, " +
-                std::to_string(e.channels) + " channels)");
+  const MatrixSize e{h.shape[0], h.shape.size() == 2 ? h.shape[1] : 1};
+  if (e.rows == 0 || e.columns == 0) {
+    throw Error(name + ": the array is empty (" + size_text({e.rows, e.columns}) + ")");
   }
   return e;
 }
 
-void require_size(const Header& h, const Extent& e, std::uint64_t bytes, const std::string& name) {
+void require_size(const Header& h, const MatrixSize& e, std::uint64_t bytes, const std::string& name) {
   const std::uint64_t there = bytes - h.data_offset;
   const std::uint64_t available = there / h.item_size;
-  if (e.samples > available / e.channels || e.samples * e.channels != available || there % h.item_size != 0) {
-    throw Error(name + ": the header announces " + std::to_string(e.samples) + " x " +
-                std::to_string(e.channels) + " values, the file holds " + std::to_string(available) +
+  if (e.rows > available / e.columns || e.rows * e.columns != available || there % h.item_size != 0) {
+    throw Error(name + ": the header announces " + size_text({e.rows, e.columns}) + " values, the file holds " + std::to_string(available) +
                 "; it is damaged or cut off");
   }
 }
@@ -177,30 +174,25 @@ std::string npy_header(std::uint64_t frames, Index channels) {
   return bytes + header;
 }
 
-NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, const std::string& name) {
+NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, Orientation asked,
+                         const std::string& name) {
   const Header h = parse_header(start, name);
-  const Extent e = extent_of(h, name);
+  const MatrixSize e = size_of(h, name);
   require_size(h, e, bytes, name);
   NumbersLayout layout;
   layout.type = type_of(h);
-  layout.facts.channels = static_cast<Index>(e.channels);
-  layout.frames = e.samples;
   layout.offset = h.data_offset;
-  layout.planar = h.fortran_order;
+  set_shape(layout, e.rows, e.columns, h.fortran_order, h.shape.size() == 2 ? asked : Orientation::frames,
+            name);
   return layout;
 }
 
 Reader open_npy(const Path& file, const ReadOptions& options) {
-  std::ifstream in(file, std::ios::binary);
-  std::error_code none;
-  if (!in) throw failure(file, "cannot open");
-  if (fs::is_directory(file, none)) throw Error(file.string() + ": is a folder, not a file");
-  std::string start(npy_start, '\0');
-  in.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(in.gcount()));
-  NumbersLayout layout = npy_layout(start, fs::file_size(file), file.string());
+  auto bytes = std::make_shared<const FileBytes>(file);
+  const std::string start = Part::all(bytes).copy(0, npy_start);
+  NumbersLayout layout = npy_layout(start, bytes->size(), options.orientation, file.string());
   layout.facts.rate = options.rate;
-  return open_numbers(file, std::move(layout));
+  return open_numbers(std::move(bytes), std::move(layout));
 }
 
 Writer create_npy(const Path& file, const Facts& facts, const Ranges&) {

@@ -11,7 +11,8 @@ namespace demix::io {
 constexpr std::size_t npy_start = 1 << 17;  ///< no header is longer
 
 /// From the start of an array file of that many bytes in all. `name` is only for messages.
-NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, const std::string& name);
+NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, Orientation asked,
+                         const std::string& name);
 
 /// Of (frames, channels) numbers of 8 bytes; as long for any number of frames, so that it can be written
 /// again when they are known.

@@ -1,8 +1,8 @@
 #include "io/deflate.hpp"
 #include "io/format_files.hpp"
-#include "io/mapped_file.hpp"
 #include "io/named_arrays.hpp"
 #include "io/npy.hpp"
+#include "io/orientation.hpp"
 #include "io/output_file.hpp"
 #include "io/zip.hpp"
 
@@ -18,14 +18,14 @@ std::string message_name(const Path& file, const zip::Member& m) {
   return file.string() + ": array '" + printable(array_name(m)) + "'";
 }
 
-NumbersLayout layout_of(const zip::Member& m, const std::string& name) {
-  return npy_layout(zip::content(m, npy_start, name), m.size, name);
+NumbersLayout array_layout(const zip::Member& m, Orientation asked, const std::string& name) {
+  return npy_layout(zip::content(m, npy_start, name), m.size, asked, name);
 }
 
 NamedArray describe(const zip::Member& m, const Path& file) {
   NamedArray array{array_name(m), {}, false};
   try {
-    const NumbersLayout layout = layout_of(m, message_name(file, m));
+    const NumbersLayout layout = array_layout(m, Orientation::frames, message_name(file, m));
     array.shape = {layout.frames, static_cast<std::uint64_t>(layout.facts.channels)};
     array.is_signals = true;
   } catch (const Error&) {  // text, or more dimensions: said if it is asked for
@@ -82,18 +82,19 @@ class NpzWriter final : public SignalWriter {
 }  // namespace
 
 Reader open_npz(const Path& file, const ReadOptions& options) {
-  const MappedFile mapped(file);
-  const std::vector<zip::Member> members = zip::members(mapped.bytes(), file.string());
+  const auto bytes = std::make_shared<const FileBytes>(file);
+  const std::vector<zip::Member> members = zip::members(bytes);
   const zip::Member& m = choose(members, options.variable, file);
   const std::string name = message_name(file, m);
-  NumbersLayout layout = layout_of(m, name);
+  NumbersLayout layout = array_layout(m, options.orientation, name);
   layout.facts.rate = options.rate;
+  require_channels(static_cast<std::uint64_t>(layout.facts.channels), name);
   if (m.method == 0) {
-    layout.offset += static_cast<std::uint64_t>(m.bytes.data() - mapped.bytes().data());
-    return open_numbers(file, std::move(layout));
+    layout.offset += m.packed.at;
+    return open_numbers(bytes, std::move(layout));
   }
-  auto bytes = std::make_shared<const std::string>(zip::content(m, m.size, name));
-  return open_numbers(file, std::move(bytes), std::move(layout));
+  return open_numbers(std::make_shared<const FileBytes>(file, zip::content(m, m.size, name)),
+                      std::move(layout));
 }
 
 Writer create_npz(const Path& file, const Facts& facts, const Ranges&) {

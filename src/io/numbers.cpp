@@ -1,22 +1,15 @@
 #include "io/numbers.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "core/frame_kernels.hpp"
-#include "demix/frame_io.hpp"
-#include "io/failure.hpp"
+#include "io/orientation.hpp"
 
 namespace demix::io {
-namespace fs = std::filesystem;
 namespace {
 
 template <typename T, bool swapped>
@@ -47,109 +40,95 @@ NumberType type_of(bool swapped) {
 
 class NumbersReader final : public SignalReader {
  public:
-  NumbersReader(const fs::path& path, NumbersLayout layout)
-      : path_(path), layout_(std::move(layout)), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true) {
-    if (file_.get() < 0) throw failure(path, "cannot open");
-    struct stat info {};
-    if (::fstat(file_.get(), &info) != 0) throw failure(path, "cannot read");
-    if (S_ISDIR(info.st_mode)) throw Error(path.string() + ": is a folder, not a file");
-    count_frames(static_cast<std::uint64_t>(info.st_size));
-  }
-  NumbersReader(const fs::path& path, std::shared_ptr<const std::string> memory, NumbersLayout layout)
-      : path_(path), layout_(std::move(layout)), file_(-1, false), memory_(std::move(memory)) {
-    count_frames(memory_->size());
+  NumbersReader(std::shared_ptr<const FileBytes> bytes, NumbersLayout layout)
+      : bytes_(std::move(bytes)), layout_(std::move(layout)) {
+    count_frames();
   }
 
   const Facts& facts() const override { return layout_.facts; }
   double resolution() const override { return layout_.type.resolution; }
   void rewind() override { at_ = 0; }
 
-  bool anywhere() const override { return !layout_.planar; }
+  bool anywhere() const override { return true; }
   void read_at(Index first, Eigen::Ref<Matrix<double>> out) const override {
-    const Index channels = layout_.facts.channels;
-    numbers(static_cast<std::uint64_t>(first) * static_cast<std::uint64_t>(channels), out.cols() * channels,
-            out.data());
+    if (!layout_.planar) return numbers(at(first, 0), out.size(), out.data());
+    Eigen::RowVectorXd row(out.cols());
+    for (Index i = 0; i < out.rows(); ++i) {
+      numbers(at(first, i), row.size(), row.data());
+      out.row(i) = row;
+    }
   }
 
   bool holds_floats() const override { return layout_.type.floats; }
   void read_at(Index first, Matrix<float>& out) const override {
-    const std::size_t bytes = static_cast<std::size_t>(out.size()) * sizeof(float);
-    char* to = reinterpret_cast<char*>(out.data());
-    const char* from = fetch(layout_.offset + static_cast<std::uint64_t>(first) *
-                                                  static_cast<std::uint64_t>(out.rows()) * sizeof(float),
-                             bytes, to);
-    if (from != to) std::memcpy(to, from, bytes);
+    if (!layout_.planar) return floats(at(first, 0), out.size(), out.data());
+    Eigen::RowVectorXf row(out.cols());
+    for (Index i = 0; i < out.rows(); ++i) {
+      floats(at(first, i), row.size(), row.data());
+      out.row(i) = row;
+    }
   }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
-    const Index n = std::min<Index>(out.cols(), static_cast<Index>(frames_ - at_));
-    const Index channels = layout_.facts.channels;
-    if (layout_.planar) {
-      row_.resize(n);
-      for (Index i = 0; i < channels; ++i) {
-        numbers(static_cast<std::uint64_t>(i) * frames_ + at_, n, row_.data());
-        out.row(i).head(n) = row_;
-      }
-    } else {
-      read_at(static_cast<Index>(at_), out.leftCols(n));
-    }
-    at_ += static_cast<std::uint64_t>(n);
+    const Index n = std::min<Index>(out.cols(), layout_.facts.frames - at_);
+    read_at(at_, out.leftCols(n));
+    at_ += n;
     return n;
   }
 
  private:
-  void count_frames(std::uint64_t size) {
+  void count_frames() {
+    const std::string name = bytes_->path().string();
     const auto channels = static_cast<std::uint64_t>(layout_.facts.channels);
     if (channels == 0) {
-      throw Error(path_.string() + ": raw numbers do not say how many channels they are of; give --channels");
+      throw Error(name + ": raw numbers do not say how many channels they are of; give --channels");
     }
-    const std::uint64_t there = size - std::min(size, layout_.offset);
+    require_channels(channels, name);
+    const std::uint64_t there = bytes_->size() - std::min(bytes_->size(), layout_.offset);
     const std::uint64_t values = there / layout_.type.bytes;
-    frames_ = layout_.frames > 0 ? layout_.frames : values / channels;
+    const std::uint64_t frames = layout_.frames > 0 ? layout_.frames : values / channels;
     const bool fits =
-        frames_ <= values / channels && (layout_.frames > 0 || there % (channels * layout_.type.bytes) == 0);
+        frames <= values / channels && (layout_.frames > 0 || there % (channels * layout_.type.bytes) == 0);
     if (!fits) {
-      throw Error(path_.string() + ": " + std::to_string(there) + " bytes of numbers are not " +
-                  (layout_.frames > 0 ? std::to_string(frames_) : "a whole number of") + " frames of " +
+      throw Error(name + ": " + std::to_string(there) + " bytes of numbers are not " +
+                  (layout_.frames > 0 ? std::to_string(frames) : "a whole number of") + " frames of " +
                   std::to_string(channels) + " channels of " + std::to_string(layout_.type.bytes) +
                   " bytes; it is cut off, or has another number of channels");
     }
-    if (frames_ == 0) throw Error(path_.string() + ": there are no numbers in it");
-    layout_.facts.frames = static_cast<Index>(frames_);
+    if (frames == 0) throw Error(name + ": there are no numbers in it");
+    layout_.facts.frames = static_cast<Index>(frames);
   }
 
-  void numbers(std::uint64_t first, Index count, double* to) const {
-    constexpr std::size_t chunk = 1 << 16;  // stays in cache between reading and decoding
-    const auto step = static_cast<Index>(chunk / layout_.type.bytes);
-    const auto buffer = memory_ ? nullptr : std::make_unique_for_overwrite<char[]>(chunk);
+  // In bytes.
+  std::uint64_t at(Index frame, Index channel) const {
+    const Facts& facts = layout_.facts;
+    const Index number =
+        layout_.planar ? channel * facts.frames + frame : frame * facts.channels + channel;
+    return layout_.offset + static_cast<std::uint64_t>(number) * layout_.type.bytes;
+  }
+
+  void numbers(std::uint64_t from, Index count, double* to) const {
+    constexpr std::size_t chunk_bytes = 1 << 16;  // stays in cache between reading and decoding
+    const std::size_t bytes = layout_.type.bytes;
+    const auto step = static_cast<Index>(chunk_bytes / bytes);
+    const auto buffer = bytes_->in_memory() ? nullptr : std::make_unique_for_overwrite<char[]>(chunk_bytes);
     for (Index done = 0; done < count; done += step) {
       const Index now = std::min(step, count - done);
-      const char* from =
-          fetch(layout_.offset + (first + static_cast<std::uint64_t>(done)) * layout_.type.bytes,
-                static_cast<std::size_t>(now) * layout_.type.bytes, buffer.get());
-      layout_.type.decode(from, now, to + done);
+      const char* there = bytes_->fetch(from + static_cast<std::uint64_t>(done) * bytes,
+                                        static_cast<std::size_t>(now) * bytes, buffer.get());
+      layout_.type.decode(there, now, to + done);
     }
   }
 
-  const char* fetch(std::uint64_t offset, std::size_t bytes, char* buffer) const {
-    if (memory_) return memory_->data() + offset;
-    for (std::size_t got = 0; got < bytes;) {
-      const ssize_t n = ::pread(file_.get(), buffer + got, bytes - got, static_cast<off_t>(offset + got));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw failure(path_, "cannot read");
-      if (n == 0) throw Error(path_.string() + ": has become shorter while it was read");
-      got += static_cast<std::size_t>(n);
-    }
-    return buffer;
+  void floats(std::uint64_t from, Index count, float* to) const {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+    const char* there = bytes_->fetch(from, bytes, reinterpret_cast<char*>(to));
+    if (there != reinterpret_cast<char*>(to)) std::memcpy(to, there, bytes);
   }
 
-  fs::path path_;
+  std::shared_ptr<const FileBytes> bytes_;
   NumbersLayout layout_;
-  Descriptor file_;
-  std::shared_ptr<const std::string> memory_;  // instead of the file
-  std::uint64_t frames_ = 0;
-  std::uint64_t at_ = 0;
-  Eigen::RowVectorXd row_;
+  Index at_ = 0;
 };
 
 }  // namespace
@@ -171,13 +150,17 @@ NumberType number_type(char kind, std::size_t bytes, bool swapped) {
   return {};
 }
 
-std::unique_ptr<SignalReader> open_numbers(const fs::path& path, NumbersLayout layout) {
-  return std::make_unique<NumbersReader>(path, std::move(layout));
+std::unique_ptr<SignalReader> open_numbers(std::shared_ptr<const FileBytes> bytes, NumbersLayout layout) {
+  return std::make_unique<NumbersReader>(std::move(bytes), std::move(layout));
 }
 
-std::unique_ptr<SignalReader> open_numbers(const fs::path& path, std::shared_ptr<const std::string> memory,
-                                           NumbersLayout layout) {
-  return std::make_unique<NumbersReader>(path, std::move(memory), std::move(layout));
+void set_shape(NumbersLayout& layout, std::uint64_t rows, std::uint64_t columns, bool by_columns,
+               Orientation asked, const std::string& name) {
+  const bool transposed = rows_are_channels(rows, columns, asked);
+  layout.frames = transposed ? columns : rows;
+  layout.facts.channels = static_cast<Index>(transposed ? rows : columns);
+  layout.planar = by_columns != transposed;
+  note_channel_rows(layout.facts, rows, columns, asked, name);
 }
 
 }  // namespace demix::io

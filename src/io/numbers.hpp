@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "demix/signal_files.hpp"
+#include "io/file_bytes.hpp"
 
 /// Files that are one array of numbers somewhere: raw, .npy, EEGLAB's .fdt.
 namespace demix::io {
@@ -25,9 +26,11 @@ struct NumbersLayout {
   std::uint64_t offset = 0;  ///< of the first number, in bytes
   bool planar = false;       ///< channel after channel, else frame after frame
 };
-std::unique_ptr<SignalReader> open_numbers(const std::filesystem::path& path, NumbersLayout layout);
-/// The same of what has been decompressed from `path`.
-std::unique_ptr<SignalReader> open_numbers(const std::filesystem::path& path,
-                                           std::shared_ptr<const std::string> memory, NumbersLayout layout);
+std::unique_ptr<SignalReader> open_numbers(std::shared_ptr<const FileBytes> bytes, NumbersLayout layout);
+
+/// The layout of a matrix of rows x columns, frames in one of them, channels in the other. `by_columns`:
+/// column after column, else row after row. `name` is only for messages.
+void set_shape(NumbersLayout& layout, std::uint64_t rows, std::uint64_t columns, bool by_columns,
+               Orientation asked, const std::string& name);
 
 }  // namespace demix::io

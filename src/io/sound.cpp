@@ -1,7 +1,6 @@
 #include <cmath>
 #include <limits>
 
-#include "io/failure.hpp"
 #include "io/format_files.hpp"
 
 #ifdef DEMIX_HAVE_SNDFILE
@@ -25,12 +24,6 @@ class SoundReader final : public SignalReader {
   const Facts& facts() const override { return facts_; }
 
   void rewind() override {
-    std::error_code none;
-    if (std::filesystem::is_directory(path_, none)) throw Error(path_.string() + ": is a folder, not a file");
-    if (!std::filesystem::exists(path_)) {
-      errno = ENOENT;
-      throw failure(path_, "cannot open");
-    }
     SF_INFO info{};
     file_.reset();
     file_.reset(sf_open(path_.c_str(), SFM_READ, &info));

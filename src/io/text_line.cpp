@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "io/named_arrays.hpp"
+#include "io/utf.hpp"
 
 namespace demix::io {
 namespace {
@@ -16,39 +17,6 @@ bool contains(std::string_view s, char c) { return s.find(c) != std::string_view
 bool is_number(std::string_view field) {
   double ignored = 0;
   return parse_number(field, ignored);
-}
-
-bool is_utf8(std::string_view s) {
-  for (std::size_t i = 0; i < s.size();) {
-    const auto lead = static_cast<unsigned char>(s[i]);
-    const std::size_t length = lead < 0x80         ? 1
-                               : (lead >> 5) == 6  ? 2
-                               : (lead >> 4) == 14 ? 3
-                               : (lead >> 3) == 30 ? 4
-                                                   : 0;
-    if (length == 0 || i + length > s.size()) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(s[i + k]) >> 6) != 2) return false;
-    }
-    i += length;
-  }
-  return true;
-}
-
-// Names in another encoding are taken for Latin-1, where every byte is its own code point.
-std::string as_utf8(std::string_view s) {
-  if (is_utf8(s)) return std::string(s);
-  std::string out;
-  for (const char c : s) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      out += c;
-    } else {
-      out += static_cast<char>(0xc0 | (byte >> 6));
-      out += static_cast<char>(0x80 | (byte & 0x3f));
-    }
-  }
-  return out;
 }
 
 std::string_view unquoted(std::string_view s) {
@@ -107,17 +75,21 @@ bool parse_number(std::string_view field, double& value) {
 std::string parse_row(std::string_view line, char delimiter, std::size_t channels, double* values,
                       std::vector<std::string_view>& fields) {
   split(line, delimiter, fields);
-  if (fields.size() != channels) {
-    return " has " + std::to_string(fields.size()) + " values where " + std::to_string(channels) +
-           " were expected; every row must be as long as the first";
-  }
+  if (fields.size() != channels) return wrong_fields(fields.size(), channels);
   for (std::size_t k = 0; k < channels; ++k) {
-    if (!parse_number(fields[k], values[k])) {
-      return ", column " + std::to_string(k + 1) + ": '" + printable(std::string(fields[k].substr(0, 40))) +
-             "' is not a number";
-    }
+    if (!parse_number(fields[k], values[k])) return wrong_number(k, fields[k]);
   }
   return {};
+}
+
+std::string wrong_fields(std::size_t count, std::size_t expected) {
+  return " has " + std::to_string(count) + " values where " + std::to_string(expected) +
+         " were expected; every row must be as long as the first";
+}
+
+std::string wrong_number(std::size_t column, std::string_view field) {
+  return ", column " + std::to_string(column + 1) + ": '" + printable(std::string(field.substr(0, 40))) +
+         "' is not a number";
 }
 
 bool are_names(const std::vector<std::string_view>& fields) {

@@ -27,6 +27,10 @@ bool parse_number(std::string_view field, double& value);
 std::string parse_row(std::string_view line, char delimiter, std::size_t channels, double* values,
                       std::vector<std::string_view>& fields);
 
+/// What is wrong with a line, as parse_row says it.
+std::string wrong_fields(std::size_t count, std::size_t expected);
+std::string wrong_number(std::size_t column, std::string_view field);  ///< `column` from 0
+
 inline std::string at_line(const std::string& name, std::size_t number, const std::string& wrong) {
   return name + ": line " + std::to_string(number) + wrong;
 }

@@ -18,7 +18,7 @@ void append_utf8(std::string& out, char32_t c) {
   for (int k = more - 1; k >= 0; --k) out += static_cast<char>(0x80 | ((c >> (6 * k)) & 0x3f));
 }
 
-// The character at the start of `text` and how many bytes it takes.
+// The character at the start of `text` and how many bytes it takes: one, from 0x80 on, if that is not UTF-8.
 std::pair<char32_t, std::size_t> first_character(std::string_view text) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
   const std::size_t bytes = byte(0) < 0xc2 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
@@ -28,7 +28,18 @@ std::pair<char32_t, std::size_t> first_character(std::string_view text) {
     if ((byte(k) & 0xc0) != 0x80) return {byte(0), 1};
     c = (c << 6) | (byte(k) & 0x3fU);
   }
-  return {c, bytes};
+  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool is_character = c >= least[bytes] && c < 0x110000 && (c < 0xd800 || c >= 0xe000);
+  return is_character ? std::pair{c, bytes} : std::pair{char32_t{byte(0)}, std::size_t{1}};
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto [c, bytes] = first_character(text);
+    if (bytes == 1 && c >= 0x80) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
 }
 
 bool is_high(char16_t c) { return (c & 0xfc00) == 0xd800; }
@@ -63,6 +74,13 @@ std::u16string to_utf16(std::string_view text) {
       out += static_cast<char16_t>(0xdc00 + (c & 0x3ff));
     }
   }
+  return out;
+}
+
+std::string as_utf8(std::string_view text) {
+  if (is_utf8(text)) return std::string(text);
+  std::string out;
+  for (const char c : text) append_utf8(out, static_cast<unsigned char>(c));
   return out;
 }
 

@@ -69,11 +69,11 @@ Format parse_format(std::string_view body, const std::string& name) {
   return {channels, rate, sample_bytes, decode};
 }
 
-std::uint64_t data_bytes(std::uint32_t size, std::uint64_t large_size, bool seekable) {
+std::uint64_t data_bytes(std::uint32_t size, std::uint64_t large_size, bool all_there) {
   if (size == unknown_size && large_size > 0) return large_size;
   // Besides 0 and all ones, just below 2 GiB is common in pipes.
   const bool unknown =
-      size == 0 || size == unknown_size || (size >= 0x7fff0000 && size <= 0x80000000 && !seekable);
+      size == 0 || size == unknown_size || (size >= 0x7fff0000 && size <= 0x80000000 && !all_there);
   return unknown ? std::numeric_limits<std::uint64_t>::max() : size;
 }
 

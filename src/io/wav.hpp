@@ -42,8 +42,9 @@ struct Format {
 /// `body` is that of 'fmt ', or its first format_bytes.
 Format parse_format(std::string_view body, const std::string& name);
 
-/// How many bytes of samples follow: all that come, if the head of 'data' does not know.
-std::uint64_t data_bytes(std::uint32_t size, std::uint64_t large_size, bool seekable);
+/// How many bytes of samples follow: all that come, if the head of 'data' does not know. `all_there`: so many
+/// are there for sure.
+std::uint64_t data_bytes(std::uint32_t size, std::uint64_t large_size, bool all_there);
 
 // To write: 32-bit floats.
 

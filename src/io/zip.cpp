@@ -16,33 +16,39 @@ constexpr std::string_view large_end_mark("PK\6\6");
 constexpr std::string_view large_end_place_mark("PK\6\7");
 constexpr std::uint32_t is_large = 0xffffffff;  // the real value is in 64 bits elsewhere
 
+Error damaged_directory(const Part& file) {
+  return Error(file.bytes->path().string() + ": its zip directory is damaged, or the file is cut off");
+}
+
 // Of `count` bytes, which begin with `mark`.
-std::string_view record(std::string_view file, std::uint64_t at, std::size_t count, std::string_view mark,
-                        const std::string& name) {
-  if (at > file.size() || file.size() - at < count || file.substr(at, mark.size()) != mark) {
-    throw Error(name + ": its zip directory is damaged, or the file is cut off");
-  }
-  return file.substr(at, count);
+std::string record(const Part& file, std::uint64_t at, std::size_t count, std::string_view mark) {
+  std::string bytes = file.copy(at, count);
+  if (bytes.size() < count || !bytes.starts_with(mark)) throw damaged_directory(file);
+  return bytes;
 }
 
 struct Directory {
   std::uint64_t at = 0, entries = 0;
 };
 
-Directory find_directory(std::string_view file, const std::string& name) {
+Directory find_directory(const Part& file) {
   constexpr std::size_t end_bytes = 22, place_bytes = 20, large_end_bytes = 56, longest_comment = 65535;
-  if (file.substr(0, 2) != "PK") throw Error(name + ": is not a zip file, which .npz files are");
-  const std::size_t tail = std::min(file.size(), end_bytes + longest_comment);
-  const std::size_t found = file.substr(file.size() - tail).rfind(end_mark);
-  if (found == std::string_view::npos) throw Error(name + ": has no zip directory; it is cut off");
-  const std::size_t at = file.size() - tail + found;
-  const std::string_view end = record(file, at, end_bytes, end_mark, name);
-  if (at < place_bytes || file.substr(at - place_bytes, 4) != large_end_place_mark) {
-    return {load<std::uint32_t>(end.data() + 16), load<std::uint16_t>(end.data() + 10)};
+  const std::string name = file.bytes->path().string();
+  if (file.size == 0) throw Error(name + ": the file is empty");
+  if (file.copy(0, 2) != "PK") throw Error(name + ": is not a zip file, which .npz files are");
+  const std::uint64_t tail_bytes =
+      std::min<std::uint64_t>(file.size, place_bytes + end_bytes + longest_comment);
+  const std::string tail = file.copy(file.size - tail_bytes, tail_bytes);
+  const std::size_t at = tail.rfind(end_mark);
+  if (at == std::string::npos) throw Error(name + ": has no zip directory; it is cut off");
+  if (tail.size() - at < end_bytes) throw damaged_directory(file);
+  const char* end = tail.data() + at;
+  const char* place = at < place_bytes ? nullptr : end - place_bytes;
+  if (place == nullptr || std::string_view(place, 4) != large_end_place_mark) {
+    return {load<std::uint32_t>(end + 16), load<std::uint16_t>(end + 10)};
   }
-  const auto large_at = load<std::uint64_t>(file.data() + at - place_bytes + 8);
-  const char* large = record(file, large_at, large_end_bytes, large_end_mark, name).data();
-  return {load<std::uint64_t>(large + 48), load<std::uint64_t>(large + 32)};
+  const std::string large = record(file, load<std::uint64_t>(place + 8), large_end_bytes, large_end_mark);
+  return {load<std::uint64_t>(large.data() + 48), load<std::uint64_t>(large.data() + 32)};
 }
 
 struct Entry {
@@ -51,7 +57,7 @@ struct Entry {
 };
 
 // Values that did not fit into 32 bits, in this order, in the extra field with number 1.
-void read_large(Entry& e, std::string_view extra, const std::string& name) {
+void read_large(Entry& e, std::string_view extra, const Part& file) {
   while (extra.size() >= 4) {
     const auto id = load<std::uint16_t>(extra.data());
     const std::size_t bytes = std::min<std::size_t>(load<std::uint16_t>(extra.data() + 2), extra.size() - 4);
@@ -60,7 +66,7 @@ void read_large(Entry& e, std::string_view extra, const std::string& name) {
     if (id != 1) continue;
     for (std::uint64_t* value : {&e.member.size, &e.stored_bytes, &e.at}) {
       if (*value != is_large) continue;
-      if (field.size() < 8) throw Error(name + ": its zip directory is damaged");
+      if (field.size() < 8) throw damaged_directory(file);
       *value = load<std::uint64_t>(field.data());
       field.remove_prefix(8);
     }
@@ -68,40 +74,42 @@ void read_large(Entry& e, std::string_view extra, const std::string& name) {
   }
 }
 
-void locate(Entry& e, std::string_view file, const std::string& name) {
+void locate(Entry& e, const Part& file) {
   constexpr std::size_t local_bytes = 30;
-  const char* local = record(file, e.at, local_bytes, local_mark, name).data();
-  const std::uint64_t from =
-      e.at + local_bytes + load<std::uint16_t>(local + 26) + load<std::uint16_t>(local + 28);
-  if (from > file.size() || e.stored_bytes > file.size() - from) {
-    throw Error(name + ": ends within one of its members; it is cut off");
+  const std::string local = record(file, e.at, local_bytes, local_mark);
+  const std::uint64_t from = e.at + local_bytes + load<std::uint16_t>(local.data() + 26) +
+                             load<std::uint16_t>(local.data() + 28);
+  if (from > file.size || e.stored_bytes > file.size - from) {
+    throw Error(file.bytes->path().string() + ": ends within one of its members; it is cut off");
   }
-  e.member.bytes = file.substr(from, e.stored_bytes);
+  e.member.packed = file.sub(from, e.stored_bytes);
 }
 
 }  // namespace
 
-std::vector<Member> members(std::string_view file, const std::string& name) {
+std::vector<Member> members(const std::shared_ptr<const FileBytes>& bytes) {
   constexpr std::size_t entry_bytes = 46;
-  Directory directory = find_directory(file, name);
+  const Part file = Part::all(bytes);
+  Directory directory = find_directory(file);
   std::vector<Member> all;
   for (; directory.entries > 0; --directory.entries) {
-    const char* p = record(file, directory.at, entry_bytes, entry_mark, name).data();
+    const std::string head = record(file, directory.at, entry_bytes, entry_mark);
+    const char* p = head.data();
     const std::size_t name_bytes = load<std::uint16_t>(p + 28);
     const std::size_t extra_bytes = load<std::uint16_t>(p + 30);
     const std::size_t whole = entry_bytes + name_bytes + extra_bytes + load<std::uint16_t>(p + 32);
-    record(file, directory.at, whole, entry_mark, name);
+    const std::string entry = record(file, directory.at, whole, entry_mark);
     Entry e;
-    e.member.name.assign(p + entry_bytes, name_bytes);
+    e.member.name = entry.substr(entry_bytes, name_bytes);
     e.member.method = load<std::uint16_t>(p + 10);
     e.member.checksum = load<std::uint32_t>(p + 16);
     e.stored_bytes = load<std::uint32_t>(p + 20);
     e.member.size = load<std::uint32_t>(p + 24);
     e.at = load<std::uint32_t>(p + 42);
     if ((load<std::uint16_t>(p + 8) & 1) != 0)
-      throw Error(name + ": is encrypted; save it without a password");
-    read_large(e, {p + entry_bytes + name_bytes, extra_bytes}, name);
-    locate(e, file, name);
+      throw Error(bytes->path().string() + ": is encrypted; save it without a password");
+    read_large(e, std::string_view(entry).substr(entry_bytes + name_bytes, extra_bytes), file);
+    locate(e, file);
     all.push_back(std::move(e.member));
     directory.at += whole;
   }
@@ -115,12 +123,13 @@ std::string content(const Member& member, std::uint64_t most, const std::string&
   }
   const Error damaged(name + ": does not hold what the zip directory says; it is damaged");
   if (member.method == 0) {
-    if (member.bytes.size() != member.size) throw damaged;
-    return std::string(member.bytes.substr(0, most));
+    if (member.packed.size != member.size) throw damaged;
+    return member.packed.copy(0, most);
   }
   const bool all = most >= member.size;
+  if (all) check_inflated_size(member.size, member.packed.size, name);
   // One byte more than there should be: so that more is noticed, and the end is reached.
-  std::string bytes = inflated(member.bytes, Deflated::bare, all ? member.size + 1 : most, name);
+  std::string bytes = inflated(member.packed, Deflated::bare, all ? member.size + 1 : most, name);
   if (all && (bytes.size() != member.size || checksum(bytes, name) != member.checksum)) throw damaged;
   return bytes;
 }

@@ -180,7 +180,7 @@ class Mat(Arrays):
                 Y, facts = self.read(self.save(compressed=compressed, x=X.T, Fs=np.uint16(44100)))
                 np.testing.assert_array_equal(Y, X.astype(float))
                 self.assertEqual(facts["rate"], 44100)
-                self.assertIn("'x' is 3 x 300; the longer side is taken as time", facts["notes"][0])
+                self.assertIn("'x': has 3 rows and 300 columns; the rows are taken as channels", facts["notes"][0])
 
     def test_logical_and_single_column(self):
         X = numbers(100, 1) > 0
