@@ -81,9 +81,8 @@ Contents look_at(const io::FileRecording& recording) {
       for (const double v : block.row(i)) {
         if (!std::isfinite(v)) continue;
         const double from_mean = v - c.mean;
-        const double square = std::pow(std::isfinite(from_mean) ? from_mean / largest(c)
-                                                                : v / largest(c) - c.mean / largest(c),
-                                       2);
+        const double square = std::pow(
+            std::isfinite(from_mean) ? from_mean / largest(c) : v / largest(c) - c.mean / largest(c), 2);
         powers(i, 0) += square;
         powers(i, 1) += square * square;
       }
@@ -136,8 +135,8 @@ void run(const Inputs& inputs, bool json) {
     fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
-  fmt::print("{}: {}, {} channel{}, ", terminal_text(file), io::format_of(inputs.files[0]).name, facts.channels,
-             facts.channels == 1 ? "" : "s");
+  fmt::print("{}: {}, {} channel{}, ", terminal_text(file), io::format_of(inputs.files[0]).name,
+             facts.channels, facts.channels == 1 ? "" : "s");
   if (facts.width > 0) {
     fmt::print("{} x {} pixels", facts.width, facts.height);
   } else {
@@ -154,8 +153,9 @@ void run(const Inputs& inputs, bool json) {
              "kurtosis", "bad");
   for (std::size_t k = 0; k < all.channels.size(); ++k) {
     const Channel& c = all.channels[k];
-    fmt::print("{:<16}{:>13.5g}{:>13.5g}{:>13.5g}{:>13.5g}{:>10}{:>7}", terminal_text(c.name), c.least, c.mean, c.most,
-               c.deviation, c.kurtosis > 0 ? fmt::format("{:.3f}", c.kurtosis) : "constant", c.bad);
+    fmt::print("{:<16}{:>13.5g}{:>13.5g}{:>13.5g}{:>13.5g}{:>10}{:>7}", terminal_text(c.name), c.least,
+               c.mean, c.most, c.deviation, c.kurtosis > 0 ? fmt::format("{:.3f}", c.kurtosis) : "constant",
+               c.bad);
     if (!unit(k).empty()) fmt::print("   {}", terminal_text(unit(k)));
     fmt::print("\n");
   }

@@ -30,10 +30,10 @@ void add_read_options(Arguments& command, Inputs& inputs) {
       .named()
       .group(group);
   command
-      .option(
-          "--time-column", inputs.read.time_column,
-          "Text: the column (or the row, where rows are channels) that is the time, from 1; 0: none (default: the "
-          "first, if it counts up evenly)")
+      .option("--time-column", inputs.read.time_column,
+              "Text: the column (or the row, where rows are channels) that is the time, from 1; 0: none "
+              "(default: the "
+              "first, if it counts up evenly)")
       .range(0, 1 << 20)
       .group(group);
   command.option("--delimiter", inputs.delimiter, "Text: what separates columns (default: found)")
@@ -67,7 +67,8 @@ io::FileRecording open(const Inputs& how, const std::vector<std::string>& files)
     read.orientation = how.orientation == "frames" ? io::Orientation::frames : io::Orientation::channels;
   }
   io::FileRecording recording({files.begin(), files.end()}, read);
-  for (const std::string& note : recording.facts().notes) fmt::print(stderr, "note: {}\n", terminal_text(note));
+  for (const std::string& note : recording.facts().notes)
+    fmt::print(stderr, "note: {}\n", terminal_text(note));
   return recording;
 }
 

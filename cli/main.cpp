@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "commands.hpp"
 #include "console.hpp"
@@ -32,6 +33,9 @@ int main(int argc, char** argv) {
   } catch (const demix::NoSuchOption& e) {
     fmt::print(stderr, "demix: {}\n", demix::cli::terminal_text(e.what()));
     return misused;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "demix: there is not enough memory for this\n");
+    return failed;
   } catch (const std::exception& e) {
     if (std::ferror(stdout) == 0) {
       fmt::print(stderr, "demix: {}\n", demix::cli::terminal_text(e.what()));

@@ -49,7 +49,7 @@ struct ReadOptions {
   char delimiter = 0;                ///< text; 0 = found
   std::optional<Index> time_column;  ///< text: which column, from 1, is the time; 0: none; not given: found
   Orientation orientation = Orientation::automatic;
-  bool planes = false;               ///< colour pictures: each plane a channel of its own, else grey
+  bool planes = false;  ///< colour pictures: each plane a channel of its own, else grey
 };
 
 /// A file, open. What is wrong with it is thrown as io::Error, in one line.

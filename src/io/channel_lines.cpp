@@ -128,12 +128,11 @@ class ChannelLines final : public SignalReader {
   // As many numbers as values_ has room for.
   void parse(Cursor& c) {
     constexpr Index usual_width = 24, shortest_piece = 1 << 12;
-    buffer_.resize(static_cast<std::size_t>(std::clamp<Index>(usual_width * values_.size(), shortest_piece,
-                                                              static_cast<Index>(piece_bytes))));
+    buffer_.resize(static_cast<std::size_t>(
+        std::clamp<Index>(usual_width * values_.size(), shortest_piece, static_cast<Index>(piece_bytes))));
     for (Index got = 0; got < values_.size();) {
       if (c.done) throw wrong_length(c, at_ + got);
-      const auto bytes =
-          static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), c.line.end - c.at));
+      const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), c.line.end - c.at));
       const std::string_view piece(text_.fetch(c.at, bytes, buffer_.data()), bytes);
       const std::size_t used = parse_piece(c, piece, got);
       if (used == 0 && !c.done) throw no_number(c, got, piece);  // longer than any number
@@ -167,8 +166,9 @@ class ChannelLines final : public SignalReader {
   }
 
   Error wrong_length(const Cursor& c, Index fields) const {
-    return Error(at_line(name_, c.line.number,
-                         wrong_fields(static_cast<std::size_t>(fields), static_cast<std::size_t>(facts_.frames))));
+    return Error(
+        at_line(name_, c.line.number,
+                wrong_fields(static_cast<std::size_t>(fields), static_cast<std::size_t>(facts_.frames))));
   }
   Error no_number(const Cursor& c, Index got, std::string_view field) const {
     return Error(at_line(name_, c.line.number, wrong_number(static_cast<std::size_t>(at_ + got), field)));
@@ -186,8 +186,8 @@ class ChannelLines final : public SignalReader {
 
 bool begins_with_number(std::string_view line, char delimiter) {
   double ignored = 0;
-  return parse_number(trim(line.substr(0, line.find_first_of(delimiter == ' ' ? " \t" : std::string{delimiter}))),
-                      ignored);
+  return parse_number(
+      trim(line.substr(0, line.find_first_of(delimiter == ' ' ? " \t" : std::string{delimiter}))), ignored);
 }
 
 }  // namespace

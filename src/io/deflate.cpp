@@ -40,7 +40,8 @@ constexpr std::size_t piece = 1 << 18;  // zlib counts in 32 bits
 class Inflater {
  public:
   Inflater(const Part& from, Deflated how, const std::string& name) : from_(from), name_(name) {
-    if (inflateInit2(&stream_, how == Deflated::bare ? -MAX_WBITS : MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    if (inflateInit2(&stream_, how == Deflated::bare ? -MAX_WBITS : MAX_WBITS) != Z_OK)
+      throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;

@@ -201,7 +201,8 @@ void read_with_edflib(const Path& path, Facts& facts) {
     if (edf_get_annotation(header->handle, i, &found) != 0) break;
     constexpr double units = EDFLIB_TIME_DIMENSION;
     const double duration = found.duration_l < 0 ? -1 : static_cast<double>(found.duration_l) / units;
-    facts.annotations.push_back({static_cast<double>(found.onset) / units, duration, as_utf8(found.annotation)});
+    facts.annotations.push_back(
+        {static_cast<double>(found.onset) / units, duration, as_utf8(found.annotation)});
   }
   edfclose_file(header->handle);
 }

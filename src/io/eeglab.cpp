@@ -175,7 +175,8 @@ Reader open_set(const Path& file, const ReadOptions& options) {
   if (data.kind == mat::Class::text) {
     const Path beside = data_file(file, mat.text(data));
     check_beside(beside, extent, file);
-    return open_numbers(std::make_shared<const FileBytes>(beside), layout_of(mat, fields, extent, options.rate, file));
+    return open_numbers(std::make_shared<const FileBytes>(beside),
+                        layout_of(mat, fields, extent, options.rate, file));
   }
   mat.require_numbers(data);
   check_inside(data, extent, file);

@@ -40,8 +40,8 @@ struct Part {
   std::uint64_t at = 0, size = 0;
 
   static Part all(std::shared_ptr<const FileBytes> bytes);
-  Part from(std::uint64_t offset) const;                       ///< up to the end; offset <= size
-  Part sub(std::uint64_t offset, std::uint64_t count) const;   ///< no more than there is
+  Part from(std::uint64_t offset) const;                      ///< up to the end; offset <= size
+  Part sub(std::uint64_t offset, std::uint64_t count) const;  ///< no more than there is
   const char* fetch(std::uint64_t offset, std::size_t count, char* buffer) const;
   std::string copy(std::uint64_t offset, std::uint64_t most) const;  ///< less where it ends
   Part in_memory(std::uint64_t most) const;  ///< the same in memory, if it is no longer than that

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "demix/frame_io.hpp"
+#include "io/orientation.hpp"
 #include "io/text_line.hpp"
 
 /// The part of FrameReader that reads text: one frame per line, separated by comma, semicolon, tab or blanks
@@ -21,6 +22,7 @@ void FrameReader::read_first_line() {
   const std::string_view line = trim({buffer_.data() + begin_, line_bytes_});
   delimiter_ = layout_.delimiter != 0 ? layout_.delimiter : find_delimiter(line);
   split(line, delimiter_, fields_);
+  require_channels(fields_.size(), name_);
   layout_.channels = static_cast<Index>(fields_.size());
   if (!are_names(fields_)) return;  // it is the first frame, still to be given out
   layout_.names = names_of(fields_);

@@ -157,8 +157,8 @@ Model parse_model(std::string_view text, const std::string& name) {
     }
     model.validate();
     return model;
-  } catch (const nlohmann::json::exception& e) {
-    throw refuse(std::string("damaged: ") + e.what());
+  } catch (const nlohmann::json::exception&) {
+    throw refuse("damaged: a field is missing, or does not hold what it should");
   } catch (const std::invalid_argument& e) {
     throw refuse(std::string("damaged: ") + e.what());
   }

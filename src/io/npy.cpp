@@ -118,8 +118,8 @@ void require_size(const Header& h, const MatrixSize& e, std::uint64_t bytes, con
   const std::uint64_t there = bytes - h.data_offset;
   const std::uint64_t available = there / h.item_size;
   if (e.rows > available / e.columns || e.rows * e.columns != available || there % h.item_size != 0) {
-    throw Error(name + ": the header announces " + size_text({e.rows, e.columns}) + " values, the file holds " + std::to_string(available) +
-                "; it is damaged or cut off");
+    throw Error(name + ": the header announces " + size_text({e.rows, e.columns}) +
+                " values, the file holds " + std::to_string(available) + "; it is damaged or cut off");
   }
 }
 

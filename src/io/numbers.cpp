@@ -102,8 +102,7 @@ class NumbersReader final : public SignalReader {
   // In bytes.
   std::uint64_t at(Index frame, Index channel) const {
     const Facts& facts = layout_.facts;
-    const Index number =
-        layout_.planar ? channel * facts.frames + frame : frame * facts.channels + channel;
+    const Index number = layout_.planar ? channel * facts.frames + frame : frame * facts.channels + channel;
     return layout_.offset + static_cast<std::uint64_t>(number) * layout_.type.bytes;
   }
 

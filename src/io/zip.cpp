@@ -77,8 +77,8 @@ void read_large(Entry& e, std::string_view extra, const Part& file) {
 void locate(Entry& e, const Part& file) {
   constexpr std::size_t local_bytes = 30;
   const std::string local = record(file, e.at, local_bytes, local_mark);
-  const std::uint64_t from = e.at + local_bytes + load<std::uint16_t>(local.data() + 26) +
-                             load<std::uint16_t>(local.data() + 28);
+  const std::uint64_t from =
+      e.at + local_bytes + load<std::uint16_t>(local.data() + 26) + load<std::uint16_t>(local.data() + 28);
   if (from > file.size || e.stored_bytes > file.size - from) {
     throw Error(file.bytes->path().string() + ": ends within one of its members; it is cut off");
   }

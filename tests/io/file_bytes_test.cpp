@@ -94,7 +94,8 @@ TEST(FileBytes, PipesAndDevicesAreRefusedByAllReaders) {
     const auto folder = test_file("folder" + std::string(format.extensions[0]));
     std::filesystem::create_directories(folder);
     EXPECT_COMPLAINT(complaint(folder), "is a folder, not a file");
-    EXPECT_COMPLAINT(complaint(test_file("none" + std::string(format.extensions[0]))), "cannot open: No such file");
+    EXPECT_COMPLAINT(complaint(test_file("none" + std::string(format.extensions[0]))),
+                     "cannot open: No such file");
     EXPECT_THROW(read_file(pipe), Error);
     EXPECT_THROW(load_model(zero), Error);
   }
@@ -110,10 +111,12 @@ TEST(FileBytes, WhatCompressedBytesCannotHoldIsRefused) {
     }
   };
   EXPECT_EQ(said(1000000, 1000), "");
-  EXPECT_EQ(said(2000000, 1000), "x: 1000 compressed bytes cannot hold the 2000000 it announces; it is damaged");
-  EXPECT_EQ(said(std::uint64_t{5} << 30, std::uint64_t{1} << 30),
-            "x: unpacks to 5120 MiB; at most 4096 are unpacked into memory; save it without compression, which "
-            "is read in blocks");
+  EXPECT_EQ(said(2000000, 1000),
+            "x: 1000 compressed bytes cannot hold the 2000000 it announces; it is damaged");
+  EXPECT_EQ(
+      said(std::uint64_t{5} << 30, std::uint64_t{1} << 30),
+      "x: unpacks to 5120 MiB; at most 4096 are unpacked into memory; save it without compression, which "
+      "is read in blocks");
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ TEST(Mat, TheLongerSideIsTime) {
   auto reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), X);
   ASSERT_EQ(reader->facts().notes.size(), 1U);
-  EXPECT_COMPLAINT(reader->facts().notes[0], "'x': has 3 rows and 20 columns; the rows are taken as channels");
+  EXPECT_COMPLAINT(reader->facts().notes[0],
+                   "'x': has 3 rows and 20 columns; the rows are taken as channels");
   put(path, mat::file_head() + matrix("x", X.row(0)));
   reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), Matrix<double>(X.row(0)));

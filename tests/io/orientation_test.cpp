@@ -21,12 +21,13 @@ using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic>;
 
 // The matrix as it would be in Python, row after row or column after column.
 std::string npy(const Floats& matrix, bool by_columns) {
-  std::string dictionary = std::string("{'descr': '<f4', 'fortran_order': ") + (by_columns ? "True" : "False") +
-                           ", 'shape': (" + std::to_string(matrix.rows()) + ", " + std::to_string(matrix.cols()) +
-                           "), }\n";
+  std::string dictionary = std::string("{'descr': '<f4', 'fortran_order': ") +
+                           (by_columns ? "True" : "False") + ", 'shape': (" + std::to_string(matrix.rows()) +
+                           ", " + std::to_string(matrix.cols()) + "), }\n";
   const Floats memory = by_columns ? matrix : Floats(matrix.transpose());
   return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dictionary.size()) + '\0' + dictionary +
-         std::string(reinterpret_cast<const char*>(memory.data()), static_cast<std::size_t>(memory.size()) * 4);
+         std::string(reinterpret_cast<const char*>(memory.data()),
+                     static_cast<std::size_t>(memory.size()) * 4);
 }
 
 std::string zipped(const std::string& name, const std::string& bytes) {
@@ -62,9 +63,12 @@ void expect_reads(const std::filesystem::path& path, const ReadOptions& options,
   reader->rewind();
   EXPECT_EQ(read_all(*reader), X) << path;
   ASSERT_EQ(reader->facts().notes.size(), notes) << path;
-  const std::string told = ": has 3 rows and 50 columns; the rows are taken as channels, as they are fewer; " \
-                           "give --orientation frames if they are frames";
-  if (notes > 0) EXPECT_COMPLAINT(reader->facts().notes[0], told);
+  const std::string told =
+      ": has 3 rows and 50 columns; the rows are taken as channels, as they are fewer; "
+      "give --orientation frames if they are frames";
+  if (notes > 0) {
+    EXPECT_COMPLAINT(reader->facts().notes[0], told);
+  }
 }
 
 TEST(Orientation, FewerRowsThanColumnsAreChannels) {
@@ -186,15 +190,18 @@ TEST(Orientation, TooManyChannelsAreRefusedAtOnce) {
   const auto path = test_file("x.npy");
   put_hollow(path, 32, 30504);
   EXPECT_EQ(open_signals(path)->facts().channels, 32);
-  EXPECT_COMPLAINT(complaint(path, with(Orientation::frames)), "x.npy: 30504 channels are too many; at most 8192");
+  EXPECT_COMPLAINT(complaint(path, with(Orientation::frames)),
+                   "x.npy: 30504 channels are too many; at most 8192");
   put_hollow(path, 30000, 30000);
   EXPECT_COMPLAINT(complaint(path), "x.npy: 30000 channels are too many");
   std::string line = "1";
   for (int k = 1; k < 9000; ++k) line += ",1";
   put(test_file("x.csv"), line + "\n");
-  EXPECT_COMPLAINT(complaint(test_file("x.csv"), with(Orientation::frames)), "x.csv: 9000 channels are too many");
+  EXPECT_COMPLAINT(complaint(test_file("x.csv"), with(Orientation::frames)),
+                   "x.csv: 9000 channels are too many");
   put(test_file("x.f32"), std::string(36000, '\0'));
-  EXPECT_COMPLAINT(complaint(test_file("x.f32"), with(Orientation::automatic, 9000)), "9000 channels are too many");
+  EXPECT_COMPLAINT(complaint(test_file("x.f32"), with(Orientation::automatic, 9000)),
+                   "9000 channels are too many");
   std::string lines;
   for (int k = 0; k < 9000; ++k) lines += "1,2\n";
   put(test_file("y.csv"), lines);

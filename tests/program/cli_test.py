@@ -209,16 +209,17 @@ class Cli(Program):
         out = self.dir / "out"
         good = self.save("good.npy", np.random.default_rng(0).normal(size=(100, 3)))
 
-        def refused(part, path):
-            self.refused(part, "separate", path, "-o", out)
+        def refused(part, path, *options):
+            self.refused(part, "separate", path, "-o", out, *options)
 
         refused("cannot open", self.dir / "missing.npy")
         refused("empty", self.write("empty.npy", ""))
         refused("no numbers", self.write("empty.csv", ""))
         refused("line 3 has 1 values where 2", self.write("ragged.csv", "1,2\n3,4\n5\n"))
         refused("'x' is not a number", self.write("words.csv", "1,2\n3,x\n"))
-        refused("1 frames of 3 channels", self.save("one.npy", np.ones((1, 3))))
-        refused("more frames than channels", self.save("wide.npy", np.random.default_rng(1).normal(size=(4, 9))))
+        refused("1 frames of 3 channels", self.save("one.npy", np.ones((1, 3))), "--orientation", "frames")
+        refused("more frames than channels", self.save("wide.npy", np.random.default_rng(1).normal(size=(4, 9))),
+                "--orientation", "frames")
         refused("empty", self.save("nochannels.npy", np.ones((5, 0))))
         refused("dimensions", self.save("cube.npy", np.ones((5, 5, 5))))
         refused("every channel is constant", self.save("flat.npy", np.ones((50, 3))))

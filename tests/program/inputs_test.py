@@ -2,6 +2,7 @@
 """What comes in: arrays of either orientation, files that shrink, pipes, bombs, names that would move a terminal."""
 import json
 import os
+import random
 import struct
 import subprocess
 import time
@@ -214,6 +215,23 @@ class Terminal(Program):
         self.assertEqual(name, self.HOSTILE)
         result = self.ok("separate", path, "-o", self.dir / "out")
         self.check(result.stdout + result.stderr)
+
+    def test_random_bytes_are_refused_in_own_words(self):
+        """Also as names, and as so many of them that memory would not do."""
+        rng, path = random.Random(1), self.dir / "x.csv"
+        for k in range(30):
+            noise = rng.randbytes(rng.choice((10, 1000))) if k % 2 else b",".join(
+                bytes(rng.choice(b"ab\xff\xed\xa0\x80\xc0\x1b\0\xf4\x90") for _ in range(5)) for _ in range(2))
+            path.write_bytes(noise + b"\n1,2\n3,4\n5,7\n")
+            result = run("info", path)
+            self.check(result.stdout + result.stderr)
+            self.assertEqual(result.stderr.count("\n"), result.returncode, result.stderr)
+            for foreign in ("json", "std::", "vector", "basic_string", "utf"):
+                self.assertNotIn(foreign, result.stderr)
+        path.write_bytes(b"a" + b"," * 8_000_000 + b"\n1,2\n")
+        result = limited("info", path)
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1), result)
+        self.assertIn("x.csv: 8000001 channels are too many", result.stderr)
 
     def test_file_names_and_fields_do_not_move_the_terminal(self):
         path = self.dir / (self.HOSTILE.replace("/", "") + "\n.csv")
