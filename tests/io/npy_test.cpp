@@ -51,7 +51,7 @@ TEST(Npy, ReadsFortranOrderBigEndianAndVersionThree) {
   EXPECT_EQ(s.data(1, 0), 4);
   const std::string b = "{'descr': '>i2', 'fortran_order': False, 'shape': (1, 2)}\n";
   EXPECT_EQ(read_as("x.npy", npy(b, std::string("\x01\x02\xff\xfe", 4))).data(0, 0), 258);
-  EXPECT_EQ(read_as("x.npy", npy(b, std::string("\x01\x02\xff\xfe", 4))).data(1, 0), -2);
+  EXPECT_EQ(read_as("x.npy", npy(b, std::string("\x01\x02\xff\xfe", 4))).data(0, 1), -2);
   const std::string v = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }\n";
   EXPECT_EQ(read_as("x.npy", npy(v, raw<double>({1, 2, 3, 4}))).data.rows(), 1);
 }

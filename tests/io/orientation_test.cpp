@@ -162,7 +162,7 @@ TEST(Orientation, WhatIsWrongWithALineIsToldWithItsPlace) {
   const auto said = [](const std::string& bytes) {
     put(test_file("x.csv"), bytes);
     const std::string all = complaint(test_file("x.csv"));
-    return all.substr(all.find("x.csv: ") + 7);
+    return all.empty() ? all : all.substr(all.find("x.csv: ") + 7);
   };
   std::string long_line = "1";
   for (int k = 1; k < 5000; ++k) long_line += "," + std::to_string(k);
