@@ -1,11 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/io.hpp"
+#include "file_use.hpp"
 #include "inputs.hpp"
 #include "outputs.hpp"
 
@@ -36,6 +35,11 @@ std::vector<Index> removed(const Options& o, const Model& model) {
 }
 
 void run(const Options& o) {
+  const io::Kind kind = io::format_of(o.output).kind;
+  const bool numbered = kind == io::Kind::picture;  // if there are several
+  FileUse use{o.inputs.files, {o.output}};
+  if (numbered) use.also_writes(possible_paths(o.output, true));
+  require_different_files(use.also_reads({o.model}));
   const Model model = io::load_model(o.model);
   const io::FileRecording input = open(o.inputs);
   const io::Facts& facts = input.facts();
@@ -44,25 +48,23 @@ void run(const Options& o) {
                               o.model, model.channels()));
   }
   if (!facts.names.empty() && !model.names.empty() && facts.names != model.names) {
-    fmt::print(stderr,
-               "warning: {}: the channels are not named as those of {}; they are taken in their order\n",
-               o.inputs.called(), o.model);
+    message("warning: {}: the channels are not named as those of {}; they are taken in their order",
+            o.inputs.called(), o.model);
   }
   const bool cleans = !o.remove.empty() || !o.keep.empty();
   const std::vector<Index> without = cleans ? removed(o, model) : std::vector<Index>{};
   const MappedRecording out(
       input, cleans ? model.channels() : model.components(),
       [&](const Frames<double>& X) { return cleans ? model.remove(X, without) : model.apply(X); });
-  const io::Kind kind = io::format_of(o.output).kind;
   const std::vector<io::Range> ranges = ranges_for(kind, out);
   const std::vector<Scaling> scaling = cleans ? std::vector<Scaling>{} : scaling_of_sources(kind, ranges);
-  const auto paths = output_paths(o.output, out.channels(), kind == io::Kind::picture && out.channels() > 1);
+  const auto paths = output_paths(o.output, out.channels(), numbered && out.channels() > 1);
   io::NewFiles files;
   write_recording(files, paths, cleans ? facts : facts_of_sources(facts, out.channels()), out, ranges,
                   scaling);
   files.commit();
   for (std::size_t k = 0; k < scaling.size() && is_scaled(kind); ++k) {
-    fmt::print(stderr, "source {}: gain {:.4g}\n", k + 1, scaling[k].gain);
+    message("source {}: gain {:.4g}", k + 1, scaling[k].gain);
   }
   for (const auto& path : paths) fmt::print("{}\n", path.string());
 }

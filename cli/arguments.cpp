@@ -3,10 +3,13 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
+#include <type_traits>
 
 namespace demix::cli {
 
@@ -79,9 +82,42 @@ Option Option::check(std::function<std::string(const std::string&)> complaint, c
   return *this;
 }
 
+namespace {
+
+// What one value of an option is: of std::vector<T> and std::optional<T>, a T.
+template <typename T>
+struct One {
+  using type = T;
+};
+template <typename T>
+struct One<std::vector<T>> {
+  using type = T;
+};
+template <typename T>
+struct One<std::optional<T>> {
+  using type = T;
+};
+
+// CLI11 takes what is too large for the largest there is.
+template <typename T>
+std::string whole_number_complaint(const std::string& word) {
+  T value = 0;
+  const char* end = word.data() + word.size();
+  const auto [stopped, error] = std::from_chars(word.data(), end, value);
+  if (error == std::errc() && stopped == end) return "";
+  return "expected a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+         std::to_string(std::numeric_limits<T>::max()) + ", got " + word;
+}
+
+}  // namespace
+
 template <typename T>
 Option Arguments::option(const std::string& names, T& value, const std::string& help) {
-  return Option(command_->add_option(names, value, help));
+  CLI::Option* option = command_->add_option(names, value, help);
+  if constexpr (std::is_integral_v<typename One<T>::type>) {
+    option->check(CLI::Validator(whole_number_complaint<typename One<T>::type>, ""));
+  }
+  return Option(option);
 }
 
 Option Arguments::flag(const std::string& names, bool& value, const std::string& help) {
@@ -136,10 +172,9 @@ OptionHelp help_of(const CLI::Option& option) {
 
 }  // namespace
 
-bool Program::run(int argc, const char* const* argv) {
+void Program::run(int argc, const char* const* argv) {
   const std::function<void()> work = parse(argc, argv);
   if (work) work();
-  return work != nullptr;
 }
 
 std::function<void()> Program::parse(int argc, const char* const* argv) {

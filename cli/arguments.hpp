@@ -82,8 +82,8 @@ class Program {
   ~Program();
 
   Arguments command(const std::string& name, const std::string& text);
-  /// Runs the command named; false if only help or the version was asked for. Throws UsageError.
-  bool run(int argc, const char* const* argv);
+  /// Runs the command named, or prints help or the version. Throws UsageError.
+  void run(int argc, const char* const* argv);
   /// What run() would do, not done; nothing if only help or the version was asked for, which is printed.
   std::function<void()> parse(int argc, const char* const* argv);
 

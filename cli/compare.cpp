@@ -11,6 +11,7 @@
 #include "console.hpp"
 #include "demix/experiment_figures.hpp"
 #include "demix/io.hpp"
+#include "file_use.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -140,6 +141,13 @@ void run(Options& o) {
   for (const std::string& m : o.methods) contenders.push_back(contender("--methods", m));
   if (contenders.empty()) contenders = paper_contenders();
   require_different(contenders, !o.folder.empty());
+  const std::filesystem::path folder = o.folder;
+  FileUse use{{o.problem.data}, {}};
+  if (!o.folder.empty()) {
+    use.also_writes({folder / "runs.csv", folder / "comparison.json", folder / "comparison.png",
+                     folder / "comparison.svg"});
+  }
+  require_different_files(use);
   if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
   const std::vector<Problem> all = problems(o.problem);
   for (const Problem& problem : all) require_suitable(problem, contenders);
@@ -163,7 +171,6 @@ void run(Options& o) {
     print_table(results, contenders, measure);
   }
   if (o.folder.empty()) return;
-  const std::filesystem::path folder = o.folder;
   io::write_files(
       {{folder / "runs.csv", runs_csv(results, contenders)},
        {folder / "comparison.json", as_json(results, contenders, o.problem, measure, true).dump(1) + "\n"}});
@@ -173,9 +180,9 @@ void run(Options& o) {
       files.push_back(picture);
     }
   } catch (const std::exception& e) {  // the numbers are what took long
-    fmt::print(stderr, "warning: no picture: {}\n", e.what());
+    message("warning: no picture: {}", e.what());
   }
-  for (const auto& file : files) fmt::print(o.json ? stderr : stdout, "{}\n", file.string());
+  for (const auto& file : files) tell(o.json, file.string());
 }
 
 }  // namespace

@@ -1,22 +1,45 @@
 #include "console.hpp"
 
-#include <fmt/format.h>
-
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstring>
-
 #include <set>
 
 #include "terminal.hpp"
 
 namespace demix::cli {
 
+void write_to_stderr(std::string_view text) {
+  [[maybe_unused]] const std::size_t put = std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void message_line(std::string_view line) { write_to_stderr(terminal_text(line) + "\n"); }
+
+void tell(bool json, std::string_view line) {
+  if (json) return message("{}", line);
+  fmt::print("{}\n", line);
+}
+
+void prepare_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int same = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;  // a recording of many channels becomes as many files
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 Progress::Progress(std::string what) : what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) write_to_stderr("\r\033[K");
 }
 
 void Progress::operator()(double share) {
@@ -28,9 +51,8 @@ void Progress::operator()(double share) {
   constexpr int width = 30;
   const int full = static_cast<int>(share * width);
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  fmt::print(stderr, "\r{} [{:=<{}}{: <{}}] {:3.0f} %, {:.0f} s left ", what_, "", full, "", width - full,
-             100 * share, share > 0 ? seconds / share - seconds : 0);
-  std::fflush(stderr);
+  write_to_stderr(fmt::format("\r{} [{:=<{}}{: <{}}] {:3.0f} %, {:.0f} s left ", what_, "", full, "",
+                              width - full, 100 * share, share > 0 ? seconds / share - seconds : 0));
 }
 
 namespace {
@@ -100,16 +122,15 @@ void print_warnings(const Model& model) {
       close.add(w);
     } else if (w.kind == Warning::Kind::not_converged && w.components.size() == 2) {
       mixed.add(w);
-      if (mixed.count == 1) fmt::print(stderr, "warning: {}\n", terminal_text(w.text));
+      if (mixed.count == 1) message("warning: {}", w.text);
     } else {
-      fmt::print(stderr, "warning: {}\n", terminal_text(w.text));
+      message("warning: {}", w.text);
     }
   }
-  if (mixed.count > 1) fmt::print(stderr, "warning: the same holds for others: {}\n", mixed.text());
+  if (mixed.count > 1) message("warning: the same holds for others: {}", mixed.text());
   if (close.count == 0) return;
-  fmt::print(stderr,
-             "warning: kurtoses too close for the {} frames given: {} may still be mixed among themselves\n",
-             model.samples, close.text());
+  message("warning: kurtoses too close for the {} frames given: {} may still be mixed among themselves",
+          model.samples, close.text());
 }
 
 }  // namespace demix::cli

@@ -1,14 +1,35 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "demix/model.hpp"
 
-/// Results go to stdout, words to stderr.
+/// Results go to stdout, messages to stderr.
 namespace demix::cli {
+
+/// As it is on stderr. What cannot be written is dropped: the work goes on, and its exit code is its own.
+void write_to_stderr(std::string_view text);
+
+/// A line on stderr, with control characters written out.
+void message_line(std::string_view line);
+template <typename... Values>
+void message(fmt::format_string<Values...> format, Values&&... values) {
+  message_line(fmt::format(format, std::forward<Values>(values)...));
+}
+
+/// A line for people: on stdout, unless that is for machines.
+void tell(bool json, std::string_view line);
+
+/// Before any file is opened: a standard descriptor that was closed gets one that can neither be read nor
+/// written, so that no file of ours is taken for it; and as many files may be open as the system allows.
+void prepare_descriptors();
 
 /// Something the user asked for that failed: one line on stderr, exit 1.
 struct Failure : std::runtime_error {

@@ -121,13 +121,12 @@ void run(const Options& o) {
   const report::SeparationFigure figure{
       "Four sources out of four mixtures", m.mixtures, m.sources, Y, names, 300,
       excerpt_stride(o.samples, 300)};
-  std::FILE* words = o.json ? stderr : stdout;
   try {
     for (const auto& file : report::draw(figure, std::filesystem::path(o.folder) / "separation")) {
-      fmt::print(words, "picture: {}\n", file.string());
+      tell(o.json, "picture: " + file.string());
     }
   } catch (const std::runtime_error& e) {
-    fmt::print(stderr, "demix: {}\n", e.what());
+    message("demix: {}", e.what());
   }
   if (!o.json) {
     fmt::print(

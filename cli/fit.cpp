@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "file_use.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
 
@@ -17,10 +16,11 @@ struct Options {
 };
 
 void run(const Options& o) {
+  require_different_files(FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.weights}));
   const io::FileRecording recording = open(o.inputs);
   const Outcome outcome = run_method(o.choice, recording, o.inputs.called());
   io::save_model(o.output, outcome.model);
-  if (!outcome.why.empty()) fmt::print(stderr, "{}: {}\n", outcome.model.method, outcome.why);
+  if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_warnings(outcome.model);
   fmt::print("{}\n", o.output);
 }

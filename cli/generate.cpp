@@ -9,6 +9,7 @@
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
 #include "demix/synthetic.hpp"
+#include "file_use.hpp"
 #include "inputs.hpp"
 #include "outputs.hpp"
 
@@ -61,6 +62,18 @@ Matrix<double> read_sources(const Options& o, io::Facts& facts) {
 
 // Mixtures of files, in the kind of file they came in.
 void run_from_files(const Options& o) {
+  const io::Format& format = io::format_of(o.from.files[0]);
+  const std::filesystem::path folder = o.folder;
+  const std::string extension =
+      format.create == nullptr ? ".npy" : std::filesystem::path(o.from.files[0]).extension().string();
+  const bool each = is_scaled(format.kind);
+  const auto file_of = [&](const std::string& stem) {
+    return folder / (stem + (each ? "" : "s") + extension);
+  };
+  require_different_files(FileUse{o.from.files, {folder / "mixing.npy"}}
+                              .also_writes(possible_paths(file_of("source"), each))
+                              .also_writes(possible_paths(file_of("mixture"), each)));
+
   io::Facts facts;
   Matrix<double> S = read_sources(o, facts);
   Random random(o.seed);
@@ -72,7 +85,6 @@ void run_from_files(const Options& o) {
   facts.annotations.clear();
 
   // One scale for all mixtures: it is part of the mixing, and leaves it what it is otherwise.
-  const io::Format& format = io::format_of(o.from.files[0]);
   const double most = m.mixtures.maxCoeff();
   const double least = m.mixtures.minCoeff();
   Scaling common;
@@ -81,16 +93,12 @@ void run_from_files(const Options& o) {
   if (format.kind == io::Kind::picture) common.offset = -common.gain * least;
   m.mixing *= common.gain;
 
-  const std::filesystem::path folder = o.folder;
-  const std::string extension =
-      format.create == nullptr ? ".npy" : std::filesystem::path(o.from.files[0]).extension().string();
-  const bool each = is_scaled(format.kind);
   io::NewFiles files;
   std::vector<std::filesystem::path> written;
   const auto write = [&](const Matrix<double>& data, const std::string& stem, const auto& scaling_for) {
     const MatrixRecording<double> recording(data);
     const auto ranges = ranges_for(format.kind, recording);
-    const auto paths = output_paths(folder / (stem + (each ? "" : "s") + extension), data.rows(), each);
+    const auto paths = output_paths(file_of(stem), data.rows(), each);
     write_recording(files, paths, facts, recording, ranges, scaling_for(ranges));
     written.insert(written.end(), paths.begin(), paths.end());
   };

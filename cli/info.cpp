@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
+#include "file_use.hpp"
 #include "inputs.hpp"
 #include "terminal.hpp"
 
@@ -103,6 +104,7 @@ Contents look_at(const io::FileRecording& recording) {
 }
 
 void run(const Inputs& inputs, bool json) {
+  require_different_files({inputs.files, {}});
   const io::FileRecording recording = open(inputs);
   const io::Facts& facts = recording.facts();
   const Contents all = look_at(recording);

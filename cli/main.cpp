@@ -1,15 +1,15 @@
-#include <fmt/format.h>
-
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/methods.hpp"
 #include "demix/version.hpp"
-#include "terminal.hpp"
+#include "signals.hpp"
 
 namespace {
 
@@ -17,34 +17,46 @@ namespace {
 constexpr int failed = 1;
 constexpr int misused = 2;
 
+int flush_stdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+  if (errno == EPIPE) {  // ignored where it happened: it might have been stderr
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  demix::cli::message("demix: cannot write to stdout: {}", std::strerror(errno));
+  return failed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  demix::cli::prepare_descriptors();
+  demix::cli::catch_signals();
+  std::signal(SIGPIPE, SIG_IGN);
   demix::cli::Program program("demix",
                               "demix separates mixed signals into the independent sources behind them.",
                               demix::version, "demix COMMAND --help tells more. Start with: demix demo");
   demix::cli::add_commands(program);
   demix::cli::keep_command_line(argc, argv);
   try {
-    if (!program.run(argc, argv)) return 0;  // help, or the version
+    program.run(argc, argv);
   } catch (const demix::cli::UsageError& e) {
-    fmt::print(stderr, "demix: {} (see demix --help)\n", demix::cli::terminal_text(e.what()));
+    demix::cli::message("demix: {} (see demix --help)", e.what());
     return misused;
   } catch (const demix::NoSuchOption& e) {
-    fmt::print(stderr, "demix: {}\n", demix::cli::terminal_text(e.what()));
+    demix::cli::message("demix: {}", e.what());
     return misused;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "demix: there is not enough memory for this\n");
+    demix::cli::message("demix: not enough memory");
+    return failed;
+  } catch (const std::filesystem::filesystem_error& e) {
+    demix::cli::message("demix: {}: {}", e.path1().string(), e.code().message());
     return failed;
   } catch (const std::exception& e) {
     if (std::ferror(stdout) == 0) {
-      fmt::print(stderr, "demix: {}\n", demix::cli::terminal_text(e.what()));
+      demix::cli::message("demix: {}", e.what());
       return failed;
     }
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "demix: cannot write to stdout: {}\n", std::strerror(errno));
-    return failed;
-  }
-  return 0;
+  return flush_stdout();
 }

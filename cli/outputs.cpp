@@ -62,6 +62,23 @@ std::vector<fs::path> output_paths(const fs::path& path, Index channels, bool ea
   return paths;
 }
 
+std::vector<fs::path> possible_paths(const fs::path& path, bool each) {
+  if (!each) return {path};
+  const std::string stem = path.stem().string();
+  const auto is_numbered = [&](const std::string& other) {
+    return other.size() > stem.size() && other.starts_with(stem) &&
+           other.find_first_not_of("0123456789", stem.size()) == std::string::npos;
+  };
+  std::vector<fs::path> paths;
+  std::error_code none;  // a folder that is not there has no files
+  for (const auto& entry : fs::directory_iterator(fs::absolute(path, none).parent_path(), none)) {
+    if (entry.path().extension() == path.extension() && is_numbered(entry.path().stem().string())) {
+      paths.push_back(path.parent_path() / entry.path().filename());
+    }
+  }
+  return paths;
+}
+
 void write_recording(io::NewFiles& files, const std::vector<fs::path>& paths, const io::Facts& facts,
                      const Recording& recording, std::vector<io::Range> ranges,
                      const std::vector<Scaling>& scaling) {

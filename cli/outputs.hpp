@@ -28,6 +28,9 @@ io::Facts facts_of_sources(const io::Facts& facts, Index sources);
 /// One file for each channel if `each`, else one for all: names by the pattern DIR/STEM.EXT, DIR/STEM3.EXT.
 std::vector<std::filesystem::path> output_paths(const std::filesystem::path& path, Index channels, bool each);
 
+/// Of the files that are there now, those that output_paths() may name, for whatever number of channels.
+std::vector<std::filesystem::path> possible_paths(const std::filesystem::path& path, bool each);
+
 /// Writes the recording, scaled (if `scaling` is not empty), into one file or one for each channel.
 void write_recording(io::NewFiles& files, const std::vector<std::filesystem::path>& paths,
                      const io::Facts& facts, const Recording& recording, std::vector<io::Range> ranges,

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "demix/io.hpp"
 #include "demix/paper.hpp"
 #include "demix/report.hpp"
+#include "file_use.hpp"
 
 namespace demix::cli {
 namespace {
@@ -25,12 +25,6 @@ struct Options {
   bool list = false;
   bool json = false;
 };
-
-std::string read_text(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Failure(fmt::format("{}: cannot open it", file));
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<const paper::Item*> chosen(const std::vector<std::string>& names) {
   std::vector<const paper::Item*> items;
@@ -51,10 +45,33 @@ void list_items() {
   for (const paper::Item& item : paper::items()) fmt::print("{:<15} {}\n", item.name, item.title);
 }
 
+std::vector<std::string> check(const Options& o, const std::vector<paper::Made>& made,
+                               const std::string& expected) {
+  if (o.expected.empty()) return {};
+  try {
+    return paper::check(made, o.quick, expected);
+  } catch (const std::invalid_argument& e) {
+    throw Failure(fmt::format("{}: {}", o.expected, e.what()));
+  }
+}
+
+// What a run may write, as far as it is there now: the names of tables and pictures are known at the end.
+std::vector<fs::path> possible_files(const fs::path& folder) {
+  std::vector<fs::path> files{folder / "index.html", folder / "numbers.json"};
+  std::error_code none;  // a folder that is not there has no files
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    const fs::path kind = entry.path().extension();
+    if (kind == ".csv" || kind == ".png" || kind == ".svg") files.push_back(entry.path());
+  }
+  return files;
+}
+
 void run(const Options& o) {
   if (o.list) return list_items();
+  require_different_files({{o.expected}, possible_files(o.folder)});
   const std::vector<const paper::Item*> items = chosen(o.items);
-  const std::string expected = o.expected.empty() ? "" : read_text(o.expected);
+  const std::string expected = o.expected.empty() ? "" : io::read_file(o.expected);
+  check(o, {}, expected);  // what is wrong with the file is said before the work
   report::require_gnuplot();
   make_folder(o.folder);
   paper::Setting setting;
@@ -87,9 +104,8 @@ void run(const Options& o) {
   } else {
     fmt::print("{}\n", (setting.folder / "index.html").string());
   }
-  if (expected.empty()) return;
-  const std::vector<std::string> off = paper::check(made, o.quick, expected);
-  for (const std::string& line : off) fmt::print(stderr, "{}\n", line);
+  const std::vector<std::string> off = check(o, made, expected);
+  for (const std::string& line : off) message("{}", line);
   if (!off.empty()) throw Failure(fmt::format("{} numbers are not as {} has them", off.size(), o.expected));
 }
 

@@ -7,6 +7,7 @@
 #include "console.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
+#include "file_use.hpp"
 #include "inputs.hpp"
 
 namespace demix::cli {
@@ -40,6 +41,7 @@ Matrix<double> gain(const Options& o) {
 }
 
 void run(const Options& o) {
+  require_different_files(FileUse{o.estimates.files, {}}.also_reads(o.truth).also_reads({o.mixing, o.model}));
   const std::string truth = o.truth[0];
   const std::string estimate = o.estimates.called();
   Matrix<double> S = gather(open(o.estimates, o.truth));

@@ -1,10 +1,10 @@
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <memory>
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "file_use.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
 #include "outputs.hpp"
@@ -88,6 +88,21 @@ void print_table(const Separation& s) {
 }
 
 void run(const Options& o) {
+  // Sources come back in the kind of file that came in; sound and pictures each in one of their own.
+  const io::Format& format = io::format_of(o.inputs.files[0]);
+  const fs::path folder = o.folder;
+  const bool each = is_scaled(format.kind);
+  const std::string extension =
+      format.create == nullptr ? ".npy" : fs::path(o.inputs.files[0]).extension().string();
+  const fs::path source_file = folder / ((each ? "source" : "sources") + extension);
+  const fs::path model_file = folder / "model.json";
+  const fs::path report_file = folder / "report.html";
+  const fs::path summary_file = folder / "summary.json";
+  require_different_files(FileUse{o.inputs.files, possible_paths(source_file, each)}
+                              .also_reads(o.truth)
+                              .also_reads({o.choice.weights})
+                              .also_writes({model_file, report_file, summary_file}));
+
   const io::FileRecording input = open(o.inputs);
   const Outcome outcome = run_method(o.choice, input, o.inputs.called());
   const Model& model = outcome.model;
@@ -102,38 +117,31 @@ void run(const Options& o) {
   const MatrixRecording<double> live(outcome.live);
   const Recording& sources = o.choice.options.live ? static_cast<const Recording&>(live) : applied;
 
-  // Sources come back in the kind of file that came in; sound and pictures each in one of their own.
-  const io::Format& format = io::format_of(o.inputs.files[0]);
-  const fs::path folder = o.folder;
-  const bool each = is_scaled(format.kind);
-  const std::string extension =
-      format.create == nullptr ? ".npy" : fs::path(o.inputs.files[0]).extension().string();
   const std::vector<io::Range> ranges = ranges_for(format.kind, sources);
-  const Separation s{
-      o.inputs,
-      input,
-      sources,
-      model,
-      outcome.why,
-      format.kind,
-      output_paths(folder / ((each ? "source" : "sources") + extension), sources.channels(), each),
-      ranges,
-      scaling_of_sources(format.kind, ranges)};
+  const Separation s{o.inputs,
+                     input,
+                     sources,
+                     model,
+                     outcome.why,
+                     format.kind,
+                     output_paths(source_file, sources.channels(), each),
+                     ranges,
+                     scaling_of_sources(format.kind, ranges)};
   make_folder(folder);
   io::NewFiles files;
   write_recording(files, s.files, facts_of_sources(input.facts(), sources.channels()), sources, ranges,
                   s.scaling);
-  std::vector<std::pair<std::string, fs::path>> others = {{"model", folder / "model.json"}};
-  files.write(others[0].second, model_text);
+  std::vector<std::pair<std::string, fs::path>> others = {{"model", model_file}};
+  files.write(model_file, model_text);
   if (o.report) {
-    others.emplace_back("report", folder / "report.html");
-    files.write(others[1].second, separation_page(s, o.truth));
+    others.emplace_back("report", report_file);
+    files.write(report_file, separation_page(s, o.truth));
   }
   const std::string text = summary(o, s, others).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-  files.write(folder / "summary.json", text);
+  files.write(summary_file, text);
   files.commit();
 
-  if (!s.why.empty()) fmt::print(stderr, "{}: {}\n", model.method, s.why);
+  if (!s.why.empty()) message("{}: {}", model.method, s.why);
   print_warnings(model);
   if (o.json) {
     fmt::print("{}", text);

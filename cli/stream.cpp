@@ -1,15 +1,11 @@
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -17,8 +13,11 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/frame_io.hpp"
-#include "demix/io.hpp"
+#include "demix/signal_files.hpp"
 #include "demix/stream_separator.hpp"
+#include "file_use.hpp"
+#include "signals.hpp"
+#include "stream_state.hpp"
 
 namespace demix::cli {
 namespace {
@@ -41,201 +40,216 @@ struct Options {
   StreamOptions stream;
 };
 
-// SIGINT and SIGTERM end the stream in an orderly way; a second one at once.
-volatile std::sig_atomic_t stop = 0;
-std::array<int, 2> wake{-1, -1};
-
-void on_signal(int) {
-  stop = 1;
-  const int saved = errno;
-  [[maybe_unused]] const ssize_t put = ::write(wake[1], "x", 1);
-  errno = saved;
-}
-
-void catch_signals() {
-  if (::pipe2(wake.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw Failure("cannot make a pipe");
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is seen by whoever writes
-}
-
 // Until there is input, a signal, or `seconds` have passed; says whether there is input.
 bool wait_for_input(int fd, double seconds) {
-  std::array<pollfd, 2> fds{{{fd, POLLIN, 0}, {wake[0], POLLIN, 0}}};
+  std::array<pollfd, 2> fds{{{fd, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}}};
   ::poll(fds.data(), fds.size(), std::max(1, static_cast<int>(1000 * seconds)));
   return fds[0].revents != 0;
 }
 
-io::FrameFormat format_of(const std::string& said, const std::string& name, const char* which,
-                          const char* option) {
-  if (!said.empty()) return io::frame_format_named(said);
-  const std::optional<io::FrameFormat> format = name == "-" ? std::nullopt : io::frame_format_of(name);
+std::string input_name(const Options& o) { return o.input == "-" ? "standard input" : o.input; }
+
+io::FrameFormat input_format(const Options& o) {
+  if (!o.format.empty()) return io::frame_format_named(o.format);
+  const std::optional<io::FrameFormat> format = o.input == "-" ? std::nullopt : io::frame_format_of(o.input);
   if (format) return *format;
-  throw UsageError(fmt::format("{}: what kind of {} is it? give {} f32, f64, wav or csv",
-                               name == "-" ? "standard input" : name, which, option));
+  throw UsageError(
+      fmt::format("{}: what kind of input is it? give --format f32, f64, wav or csv", input_name(o)));
 }
 
-// What is saved with --state: where the files were, and the separator.
-struct Saved {
-  std::int64_t read = 0;      // frames
-  std::uint64_t written = 0;  // bytes
-  std::string format;         // of the output
-  std::string separator;
-};
-
-constexpr std::string_view saved_magic = "demix stream file 1\n";
-
-std::string to_bytes(const Saved& s) {
-  const nlohmann::json where = {{"read", s.read}, {"written", s.written}, {"format", s.format}};
-  return fmt::format("{}{}\n", saved_magic, where.dump()) + s.separator;
-}
-
-std::optional<Saved> load(const std::string& path) {
-  if (path.empty() || !std::filesystem::exists(path)) return std::nullopt;
-  const std::string bytes = io::read_file(path);
-  const std::size_t end = bytes.find('\n', saved_magic.size());
-  if (bytes.compare(0, saved_magic.size(), saved_magic) != 0 || end == std::string::npos) {
-    throw Failure(
-        fmt::format("{}: not a state that demix stream has saved; name another file, or remove it", path));
-  }
-  try {
-    const auto where = nlohmann::json::parse(bytes.substr(saved_magic.size(), end - saved_magic.size()));
-    return Saved{where.at("read"), where.at("written"), where.at("format"), bytes.substr(end + 1)};
-  } catch (const nlohmann::json::exception&) {
-    throw Failure(fmt::format("{}: damaged; remove it to start anew", path));
-  }
+// By its name, or as the input; a name that says something else is not believed.
+io::FrameFormat output_format(const Options& o, io::FrameFormat input) {
+  if (!o.output_format.empty()) return io::frame_format_named(o.output_format);
+  if (o.output == "-") return input;
+  if (const std::optional<io::FrameFormat> format = io::frame_format_of(o.output)) return *format;
+  if (!io::is_supported(o.output)) return input;
+  const io::Format& other = io::format_of(o.output);
+  const bool is_text = other.open == io::format_of("x.csv").open;
+  if (is_text && input == io::FrameFormat::csv) return input;
+  throw UsageError(
+      fmt::format("{}: stream writes .f32, .f64, .wav or .csv, not {}; name it so, or give --output-format",
+                  o.output, other.name));
 }
 
 template <typename T>
 class Session {
  public:
   Session(const Options& o, const io::FrameLayout& asked) : o_(o), reader_(o.input, asked) {
-    const io::FrameLayout& in = reader_.layout();
-    StreamOptions options = o.stream;
-    if (o.track) {
-      if (in.rate == 0) throw UsageError("--track SECONDS needs to know the rate; give --rate");
-      options.memory = *o.track * in.rate;
-      if (options.memory < StreamOptions::least_memory) {
-        throw UsageError(fmt::format("--track: {} s are {:.0f} frames; at least {:.0f} are needed", *o.track,
-                                     options.memory, StreamOptions::least_memory));
+    const std::optional<StreamState> saved = load_stream_state(o.state);
+    if (saved) {
+      restore(*saved);
+    } else {
+      try {
+        stream_.emplace(reader_.layout().channels, stream_options());
+      } catch (const std::invalid_argument& e) {
+        throw UsageError(e.what());  // options that do not go together, or with so many channels
       }
     }
-    const std::optional<Saved> saved = load(o.state);
-    try {
-      if (saved) {
-        stream_.emplace(StreamSeparator<T>::restore(saved->separator));
-      } else {
-        stream_.emplace(in.channels, options);
-      }
-    } catch (const std::invalid_argument& e) {
-      if (saved) throw Failure(fmt::format("{}: {}; remove it to start anew", o.state, e.what()));
-      throw UsageError(e.what());  // options that do not go together, or with so many channels
-    }
-    if (saved && (stream_->channels() != in.channels || !(stream_->options() == options))) {
-      throw Failure(fmt::format(
-          "{}: saved with other options or another number of channels; use the same, or remove it", o.state));
-    }
-    io::FrameLayout out;
-    out.format = o.output_format.empty() && (o.output == "-" || !io::frame_format_of(o.output))
-                     ? in.format
-                     : format_of(o.output_format, o.output, "output", "--output-format");
-    out.channels = stream_->outputs();
-    out.rate = in.rate;
-    if (!in.names.empty()) {
-      for (Index k = 0; k < out.channels; ++k) out.names.push_back(fmt::format("source{}", k + 1));
-    }
-    if (o.output == "-" && out.format != io::FrameFormat::csv && ::isatty(STDOUT_FILENO) != 0) {
-      throw Failure("numbers for machines on a terminal? name a file with -o, or give --output-format csv");
-    }
-    if (!saved) {
+    const io::FrameLayout out = output_layout();
+    if (saved) {
+      go_on(*saved, out);
+    } else {
       writer_.emplace(o.output, out);
-      return;
     }
-    if (saved->format != io::frame_format_name(out.format)) {
-      throw Failure(
-          fmt::format("{}: saved while writing {}; write the same, or remove it", o.state, saved->format));
-    }
-    frames_ = first_ = saved->read;
-    struct stat info {};
-    if (::fstat(reader_.fd(), &info) == 0 && S_ISREG(info.st_mode))
-      reader_.skip(frames_);  // the same file again
-    writer_.emplace(io::FrameWriter::resume(o.output, out, saved->written));
-    fmt::print(stderr, "going on after {} frames ({})\n", frames_, o.state);
+    writer_->interrupt_by(stop_descriptor());
   }
 
   void run() {
-    constexpr Index at_once = 4096;
-    Matrix<double> in(stream_->channels(), at_once);
-    Matrix<double> out(stream_->outputs(), at_once);
-    Vector<T> x(stream_->channels());
-    Vector<T> y(stream_->outputs());
-    bool closed = false;
-    std::string failure;  // of the input: what was done before it is kept
+    bool flushed = false;
+    std::string failure;
     try {
-      while (stop == 0 && !reader_.ended()) {
-        if (!reader_.at_hand()) {  // nothing is held back while waiting
-          writer_->flush();
-          const bool ready = wait_for_input(reader_.fd(), o_.status > 0 ? std::min(o_.status, 10.0) : 10);
-          if (stop != 0) break;
-          if (!ready) {
-            now_and_then();
-            continue;
-          }
-        }
-        const Index got = reader_.read(in);
-        frames_ += got;
-        since_save_ += got;
-        for (Index t = 0; t < got; ++t) {
-          x = in.col(t).template cast<T>();
-          stream_->step(x, y);
-          out.col(t) = y.template cast<double>();
-        }
-        if (got > 0) writer_->write(out.leftCols(got));
-        now_and_then();
-      }
+      separate();
       writer_->finish();
-    } catch (const io::ClosedPipe&) {
-      closed = true;  // whoever read has had enough
+      flushed = true;
+    } catch (const io::ClosedPipe&) {  // whoever read has had enough
+    } catch (const io::Interrupted&) {
+      if (o_.state.empty())
+        message("warning: stopped while nobody read the output; the end of it is missing");
     } catch (const io::Error& e) {
       failure = e.what();
-      writer_->finish();
+      flushed = finish_after_failure();
     }
-    if (!o_.state.empty()) save(closed);
-    if (!o_.model.empty()) {
-      Model model;
-      try {
-        model = stream_->model();
-      } catch (const std::invalid_argument& e) {
-        throw Failure(fmt::format("no model written to {}: {}", o_.model, e.what()));
-      }
-      model.names = reader_.layout().names;
-      io::save_model(o_.model, model);
-      print_warnings(model);
+    if (!o_.state.empty()) save(flushed);
+    const StreamStatus status = stream_->status();
+    const std::string refused = refused_text(status);
+    const bool all_refused = status.frames > 0 && status.refused == status.frames;
+    if (all_refused && failure.empty()) failure = input_name(o_) + ": " + refused;
+    if (!o_.model.empty() && !all_refused) {
+      save_model();  // its warnings tell of refused frames, too
+    } else if (!refused.empty() && !all_refused) {
+      message("warning: {}", refused);
     }
     if (o_.status > 0) print_status();
     if (!failure.empty()) throw Failure(failure);
   }
 
  private:
+  StreamOptions stream_options() const {
+    StreamOptions options = o_.stream;
+    if (!o_.track) return options;
+    const double rate = reader_.layout().rate;
+    if (rate == 0) throw UsageError("--track SECONDS needs to know the rate; give --rate");
+    options.memory = *o_.track * rate;
+    if (options.memory < StreamOptions::least_memory) {
+      throw UsageError(fmt::format("--track: {} s are {:.0f} frames; at least {:.0f} are needed", *o_.track,
+                                   options.memory, StreamOptions::least_memory));
+    }
+    return options;
+  }
+
+  void restore(const StreamState& saved) {
+    try {
+      stream_.emplace(StreamSeparator<T>::restore(saved.separator));
+    } catch (const std::invalid_argument& e) {
+      throw Failure(fmt::format("{}: {}; remove it to start anew", o_.state, e.what()));
+    }
+    if (stream_->channels() != reader_.layout().channels || !(stream_->options() == stream_options())) {
+      throw Failure(fmt::format(
+          "{}: saved with other options or another number of channels; use the same, or remove it",
+          o_.state));
+    }
+    if (saved.read != stream_->frames()) {
+      throw Failure(
+          fmt::format("{}: damaged (the separator has seen {} frames, not {}); remove it to start anew",
+                      o_.state, stream_->frames(), saved.read));
+    }
+  }
+
+  io::FrameLayout output_layout() const {
+    const io::FrameLayout& in = reader_.layout();
+    io::FrameLayout out;
+    out.format = output_format(o_, in.format);
+    out.channels = stream_->outputs();
+    out.rate = in.rate;
+    if (!in.names.empty()) {
+      for (Index k = 0; k < out.channels; ++k) out.names.push_back(fmt::format("source{}", k + 1));
+    }
+    if (o_.output == "-" && out.format != io::FrameFormat::csv && ::isatty(STDOUT_FILENO) != 0) {
+      throw Failure("numbers for machines on a terminal? name a file with -o, or give --output-format csv");
+    }
+    return out;
+  }
+
+  void go_on(const StreamState& saved, const io::FrameLayout& out) {
+    if (saved.format != io::frame_format_name(out.format)) {
+      throw Failure(
+          fmt::format("{}: saved while writing {}; write the same, or remove it", o_.state, saved.format));
+    }
+    frames_ = first_ = saved.read;
+    struct stat info {};
+    if (::fstat(reader_.fd(), &info) == 0 && S_ISREG(info.st_mode))
+      reader_.skip(frames_);  // the same file again
+    writer_.emplace(io::FrameWriter::resume(o_.output, out, saved.written));
+    message("going on after {} frames ({})", frames_, o_.state);
+  }
+
+  // Until the input ends or a signal comes.
+  void separate() {
+    constexpr Index at_once = 4096;
+    Matrix<double> in(stream_->channels(), at_once);
+    Matrix<double> out(stream_->outputs(), at_once);
+    Vector<T> x(stream_->channels());
+    Vector<T> y(stream_->outputs());
+    while (!stop_requested() && !reader_.ended()) {
+      if (!reader_.at_hand()) {  // nothing is held back while waiting
+        writer_->flush();
+        const bool ready = wait_for_input(reader_.fd(), o_.status > 0 ? std::min(o_.status, 10.0) : 10);
+        if (stop_requested()) break;
+        if (!ready) {
+          now_and_then();
+          continue;
+        }
+      }
+      const Index got = reader_.read(in);
+      frames_ += got;
+      since_save_ += got;
+      for (Index t = 0; t < got; ++t) {
+        x = in.col(t).template cast<T>();
+        stream_->step(x, y);
+        out.col(t) = y.template cast<double>();
+      }
+      if (got > 0) writer_->write(out.leftCols(got));
+      now_and_then();
+    }
+  }
+
+  // It may have been the input: what came before is kept.
+  bool finish_after_failure() {
+    try {
+      writer_->finish();
+      return true;
+    } catch (const io::Error&) {
+      return false;
+    }
+  }
+
   void now_and_then() {
     const auto now = Clock::now();
     if (!o_.state.empty() && since_save_ > 0 &&
         (since_save_ >= o_.save_every || now - last_save_ > std::chrono::seconds(10))) {
-      save();
+      save(true);
     }
     if (o_.status > 0 && now - last_status_ >= std::chrono::duration<double>(o_.status)) print_status();
   }
 
-  void save(bool closed = false) {
-    if (!closed) writer_->sync();
-    io::write_file(
-        o_.state, to_bytes({frames_, writer_->bytes(),
-                            std::string(io::frame_format_name(writer_->layout().format)), stream_->state()}));
+  void save(bool sync) {
+    if (sync) writer_->sync();
+    io::write_file(o_.state, to_bytes({frames_, std::string(io::frame_format_name(writer_->layout().format)),
+                                       writer_->written(), stream_->state()}));
     since_save_ = 0;
     last_save_ = Clock::now();
+  }
+
+  void save_model() {
+    Model model;
+    try {
+      model = stream_->model();
+    } catch (const std::invalid_argument& e) {
+      throw Failure(fmt::format("no model written to {}: {}", o_.model, e.what()));
+    }
+    model.names = reader_.layout().names;
+    io::save_model(o_.model, model);
+    print_warnings(model);
   }
 
   void print_status() {
@@ -261,7 +275,7 @@ class Session {
     if (s.refused > 0) line += fmt::format(", {} refused", s.refused);
     if (s.outliers > 0) line += fmt::format(", {} outliers", s.outliers);
     if (s.changes > 0) line += fmt::format(", mixing changed at frame {}", s.last_change);
-    fmt::print(stderr, "{}\n", line);
+    message("{}", line);
   }
 
   const Options& o_;
@@ -276,29 +290,6 @@ class Session {
   Clock::time_point last_status_ = start_;
 };
 
-void require_different_files(const Options& o) {
-  std::vector<std::filesystem::path> paths;
-  for (const std::string* name : {&o.input, &o.output, &o.model, &o.state}) {
-    if (name->empty() || *name == "-") continue;
-    std::error_code none;
-    const auto path = std::filesystem::weakly_canonical(*name, none);
-    if (none) continue;  // a pipe by name
-    if (std::find(paths.begin(), paths.end(), path) != paths.end()) {
-      throw Failure(
-          fmt::format("{}: named twice; input, output, model and state must be different files", *name));
-    }
-    paths.push_back(path);
-  }
-  // The same file by another name, or redirected.
-  struct stat in {};
-  struct stat out {};
-  const bool both = (o.input == "-" ? ::fstat(STDIN_FILENO, &in) : ::stat(o.input.c_str(), &in)) == 0 &&
-                    (o.output == "-" ? ::fstat(STDOUT_FILENO, &out) : ::stat(o.output.c_str(), &out)) == 0;
-  if (both && S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-    throw Failure(fmt::format("{}: is the input; the output must be another file", o.output));
-  }
-}
-
 // What is written at the end must not fail for want of a folder then.
 void require_writable(const std::string& name) {
   if (name.empty()) return;
@@ -309,18 +300,19 @@ void require_writable(const std::string& name) {
 }
 
 void run(Options o) {
-  require_different_files(o);
+  require_different_files({{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}});
   require_writable(o.model);
   require_writable(o.state);
   io::FrameLayout asked;
-  asked.format = format_of(o.format, o.input, "input", "--format");
+  asked.format = input_format(o);
   asked.channels = o.channels;
   asked.rate = o.rate;
   const bool raw = asked.format == io::FrameFormat::f32 || asked.format == io::FrameFormat::f64;
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
-  catch_signals();
+  stop_in_order();
+  const StateLock lock(o.state);
   try {
     if (asked.format == io::FrameFormat::f32) {
       Session<float>(o, asked).run();

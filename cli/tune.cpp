@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/experiment_figures.hpp"
+#include "file_use.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -65,6 +66,12 @@ void run(Options& o) {
   } else if (tuned.method->tau == 0) {
     throw UsageError("--tau", tuned.label + " has none");
   }
+  const std::filesystem::path folder = o.folder;
+  FileUse use{{o.problem.data}, {}};
+  if (!o.folder.empty()) {
+    use.also_writes({folder / "cells.csv", folder / "surface.png", folder / "surface.svg"});
+  }
+  require_different_files(use);
   sort_unique(o.etas);
   sort_unique(o.taus);
   if (o.problem.scenarios.empty()) o.problem.scenarios = {4};
@@ -72,7 +79,6 @@ void run(Options& o) {
   if (all.size() > 1) throw UsageError("--scenario", "tune takes one");
   const Problem& problem = all[0];
   std::unique_ptr<CellNotebook> notebook;
-  const std::filesystem::path folder = o.folder;
   TuneOptions options;
   options.etas = o.etas;
   options.taus = o.taus;
@@ -118,13 +124,13 @@ void run(Options& o) {
   if (o.folder.empty()) return;
   const std::string title =
       fmt::format("{} on {}: median MSE, and how many of the runs separated", tuned.label, problem.name);
-  fmt::print(o.json ? stderr : stdout, "\n{}\n", (folder / "cells.csv").string());
+  tell(o.json, "\n" + (folder / "cells.csv").string());
   try {
     for (const auto& picture : report::draw(heat_map(title, cells), folder / "surface")) {
-      fmt::print(o.json ? stderr : stdout, "{}\n", picture.string());
+      tell(o.json, picture.string());
     }
   } catch (const std::exception& e) {  // the numbers are what took long
-    fmt::print(stderr, "warning: no picture: {}\n", e.what());
+    message("warning: no picture: {}", e.what());
   }
 }
 

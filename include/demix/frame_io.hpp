@@ -33,7 +33,8 @@ struct FrameLayout {
   char delimiter = 0;              ///< of text; 0 = found while reading, a comma to write
 };
 
-/// A signal came while waiting for input, where there is no frame count to return instead.
+/// A signal came while waiting for input, where there is no frame count to return instead, or for whoever
+/// reads the output.
 struct Interrupted : Error {
   using Error::Error;
 };
@@ -127,27 +128,44 @@ class FrameReader {
 
 class FrameWriter {
  public:
+  /// How far it has come.
+  struct Written {
+    std::uint64_t bytes = 0;   ///< flushed, with the header
+    std::int64_t frames = -1;  ///< in these and in `unwritten`; -1 = not known
+    std::string unwritten;     ///< what follows them but has not been flushed
+  };
+
   /// `name` is a path, created or truncated, or "-" for standard output. The header, if any, is written at
   /// once. WAV holds 32-bit floats, and no lengths until finish().
   FrameWriter(const std::string& name, FrameLayout layout);
 
-  /// Goes on with an existing file after its first `bytes` bytes, as if it had never been closed; what
-  /// follows them is cut off. Standard output is taken to be there already.
-  static FrameWriter resume(const std::string& name, FrameLayout layout, std::uint64_t bytes);
+  /// Goes on with an existing file where written() was, as if it had never been closed; what follows is cut
+  /// off. Throws if the file does not hold what was written. Standard output is taken to be there already.
+  static FrameWriter resume(const std::string& name, FrameLayout layout, const Written& written);
 
   const FrameLayout& layout() const { return layout_; }
 
-  /// Buffered, up to about 64 KiB. As 32-bit floats, what is too large becomes the largest float.
+  /// From now on, waiting for whoever reads the output ends when `descriptor` can be read: flush() throws
+  /// Interrupted if the reader takes nothing for a second more. What it had not taken is unwritten, from the
+  /// start of a frame on (of frames of at most 4096 bytes). Regular files are not waited for.
+  void interrupt_by(int descriptor);
+
+  /// Buffered, up to about 64 KiB; what cannot be flushed stays unwritten, to the last frame. As 32-bit
+  /// floats, what is too large becomes the largest float.
   void write(const Frames<double>& Y);
-  void flush();   ///< everything to the descriptor; throws ClosedPipe or Error
+  void flush();   ///< everything to the descriptor; throws Interrupted, ClosedPipe or Error
   void sync();    ///< flush, and to the disk
   void finish();  ///< flush, and the lengths into a WAV's header where the output can seek (and has < 4 GiB)
 
-  /// Flushed so far, with the header and what was there before a resume. Destruction drops what was not.
-  std::uint64_t bytes() const { return bytes_; }
+  Written written() const { return {bytes_, frames_, buffer_}; }
+  std::uint64_t bytes() const { return bytes_; }  ///< Written::bytes. Destruction drops what is unwritten
 
  private:
-  FrameWriter(const std::string& name, FrameLayout layout, std::uint64_t bytes);  // resume()
+  FrameWriter(const std::string& name, FrameLayout layout, const Written& written);  // resume()
+  std::size_t frame_bytes() const;
+  void require_whole(const Written& written) const;
+  void wait_for_reader();
+  std::size_t next_part(std::size_t from) const;
   void patch(const std::string& header);
 
   std::string name_;  // for messages
@@ -155,9 +173,11 @@ class FrameWriter {
   std::string header_;
   Descriptor file_;
   std::int64_t header_at_ = -1;  // where in the file; -1 = it cannot be patched
+  int interrupt_ = -1;           // a descriptor; -1 = none, or the output is a regular file
   Vector<float> single_;         // a frame
   std::string buffer_;
   std::uint64_t bytes_ = 0;
+  std::int64_t frames_ = 0;  // -1 = not known
 };
 
 }  // namespace demix::io

@@ -13,7 +13,7 @@ namespace demix {
 
 /// Something the user should know before trusting the result.
 struct Warning {
-  enum class Kind { close_kurtosis, reduced_rank, few_samples, not_converged };
+  enum class Kind { close_kurtosis, reduced_rank, few_samples, not_converged, refused_frames };
   Kind kind;
   std::string text;               ///< one line, components and channels counted from 1
   std::vector<Index> components;  ///< concerned, counted from 0

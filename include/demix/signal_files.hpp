@@ -10,6 +10,7 @@
 
 #include "demix/io.hpp"
 #include "demix/recording.hpp"
+#include "demix/temporary.hpp"
 
 /// Files of signals of every kind, read and written in blocks of frames, so that they may be larger than
 /// memory.
@@ -134,23 +135,16 @@ class FileRecording final : public Recording {
 };
 
 /// Files that appear together or not at all: each is written under a temporary name beside its own, and all
-/// get their names at commit(). What was not committed is removed.
+/// get their names at commit(). What was not committed is removed. Symbolic links are followed.
 class NewFiles {
  public:
-  NewFiles() = default;
-  ~NewFiles();
-  NewFiles(const NewFiles&) = delete;
-  NewFiles& operator=(const NewFiles&) = delete;
-
   std::filesystem::path add(const std::filesystem::path& path);  ///< the temporary name, an empty file
   void write(const std::filesystem::path& path, std::string_view bytes);
   void commit();
 
  private:
-  struct File {
-    std::filesystem::path path, temporary;
-  };
-  std::vector<File> files_;
+  std::vector<std::filesystem::path> paths_;
+  std::vector<Temporary> temporaries_;  // one for each
 };
 
 /// A file of signals among others: by the extension of `path`, under its temporary name.

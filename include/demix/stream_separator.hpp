@@ -60,6 +60,9 @@ struct StreamStatus {
   std::int64_t last_change = -1;                    ///< frame at which the last one was noticed; -1 = never
 };
 
+/// One line on frames that were refused; "" if none were.
+std::string refused_text(const StreamStatus& status);
+
 class StreamEngine;
 
 template <typename T>

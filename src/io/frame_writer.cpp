@@ -7,7 +7,9 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <string>
 
@@ -88,22 +90,24 @@ FrameWriter::FrameWriter(const std::string& name, FrameLayout layout)
   flush();  // so that bytes() is never less than the header, and resume() need not write it
 }
 
-FrameWriter FrameWriter::resume(const std::string& name, FrameLayout layout, std::uint64_t bytes) {
-  return {name, std::move(layout), bytes};
+FrameWriter FrameWriter::resume(const std::string& name, FrameLayout layout, const Written& written) {
+  return {name, std::move(layout), written};
 }
 
-FrameWriter::FrameWriter(const std::string& name, FrameLayout layout, std::uint64_t bytes)
+FrameWriter::FrameWriter(const std::string& name, FrameLayout layout, const Written& written)
     : name_(output_name(name)),
       layout_(std::move(layout)),
       header_(header_of(layout_, name_)),
       file_(open_output(name, name_, O_RDWR)),
-      bytes_(bytes) {
+      buffer_(written.unwritten),
+      bytes_(written.bytes),
+      frames_(written.frames) {
   if (name == "-") return;
   struct stat info {};
   if (::fstat(file_.get(), &info) != 0) throw failure(name_, "cannot write");
   if (!S_ISREG(info.st_mode)) throw Error(name_ + ": cannot go on with it; it is not a regular file");
-  if (static_cast<std::uint64_t>(info.st_size) < bytes) {
-    throw Error(name_ + ": has " + std::to_string(info.st_size) + " bytes where " + std::to_string(bytes) +
+  if (static_cast<std::uint64_t>(info.st_size) < bytes_) {
+    throw Error(name_ + ": has " + std::to_string(info.st_size) + " bytes where " + std::to_string(bytes_) +
                 " had been written; the output does not belong to the state");
   }
   std::string found(header_.size(), '\0');
@@ -111,14 +115,43 @@ FrameWriter::FrameWriter(const std::string& name, FrameLayout layout, std::uint6
   if (got < 0) throw failure(name_, "cannot read");
   if (layout_.format == FrameFormat::wav)
     wav::forget_lengths(found);  // an earlier finish() may have put them in
-  if (bytes < header_.size() || found != header_) {
+  if (bytes_ < header_.size() || found != header_) {
     throw Error(name_ +
                 ": begins otherwise than a stream of this layout; the output does not belong to the state");
   }
+  if (frames_ >= 0) require_whole(written);
   header_at_ = 0;
   if (layout_.format == FrameFormat::wav) patch(header_);  // the lengths are wrong from now on
-  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0)
+  if (::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0 || ::lseek(file_.get(), 0, SEEK_END) < 0)
     throw failure(name_, "cannot write");
+}
+
+std::size_t FrameWriter::frame_bytes() const {
+  return static_cast<std::size_t>(layout_.channels) *
+         (layout_.format == FrameFormat::f64 ? sizeof(double) : sizeof(float));
+}
+
+// The bytes hold as many frames as they should. Lines of text have to be counted.
+void FrameWriter::require_whole(const Written& written) const {
+  std::uint64_t frames = 0;
+  if (layout_.format != FrameFormat::csv) {
+    const std::uint64_t bytes = written.bytes - header_.size() + written.unwritten.size();
+    frames = bytes % frame_bytes() == 0 ? bytes / frame_bytes() : std::uint64_t(-1);
+  } else {
+    std::string part(chunk, '\0');
+    for (std::uint64_t at = header_.size(); at < written.bytes;) {
+      const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, written.bytes - at));
+      const ssize_t got = ::pread(file_.get(), part.data(), most, static_cast<off_t>(at));
+      if (got <= 0) throw failure(name_, "cannot read");
+      frames += static_cast<std::uint64_t>(std::count(part.begin(), part.begin() + got, '\n'));
+      at += static_cast<std::uint64_t>(got);
+    }
+    frames += static_cast<std::uint64_t>(std::ranges::count(written.unwritten, '\n'));
+  }
+  if (frames == static_cast<std::uint64_t>(written.frames)) return;
+  throw Error(name_ + ": its first " + std::to_string(written.bytes) + " bytes are not the " +
+              std::to_string(written.frames) +
+              " frames that had been written; the output does not belong to the state");
 }
 
 void FrameWriter::write(const Frames<double>& Y) {
@@ -126,6 +159,7 @@ void FrameWriter::write(const Frames<double>& Y) {
     throw std::invalid_argument("Y must have one row for each of " + std::to_string(layout_.channels) +
                                 " channels, has " + std::to_string(Y.rows()));
   }
+  std::exception_ptr failed;  // the rest is buffered all the same: no frame is lost
   for (Index t = 0; t < Y.cols(); ++t) {
     const auto frame = Y.col(t);
     if (layout_.format == FrameFormat::csv) {
@@ -145,27 +179,71 @@ void FrameWriter::write(const Frames<double>& Y) {
       buffer_.append(reinterpret_cast<const char*>(single_.data()),
                      static_cast<std::size_t>(Y.rows()) * sizeof(float));
     }
-    if (buffer_.size() >= chunk) flush();
+    if (frames_ >= 0) ++frames_;
+    if (buffer_.size() < chunk || failed) continue;
+    try {
+      flush();
+    } catch (const Error&) {
+      failed = std::current_exception();
+    }
   }
+  if (failed) std::rethrow_exception(failed);
+}
+
+void FrameWriter::interrupt_by(int descriptor) {
+  struct stat info {};
+  if (::fstat(file_.get(), &info) == 0 && !S_ISREG(info.st_mode)) interrupt_ = descriptor;
+}
+
+// To a pipe as much as it takes without waiting once it takes anything, and in whole frames, so that it can
+// be left at any time.
+std::size_t FrameWriter::next_part(std::size_t from) const {
+  const std::size_t rest = buffer_.size() - from;
+  if (interrupt_ < 0 || rest <= PIPE_BUF) return rest;
+  if (layout_.format != FrameFormat::csv)
+    return std::max<std::size_t>(1, PIPE_BUF / frame_bytes()) * frame_bytes();
+  const std::size_t end = std::string_view(buffer_).substr(from, PIPE_BUF).rfind('\n');
+  return end == std::string::npos ? PIPE_BUF : end + 1;
+}
+
+void FrameWriter::wait_for_reader() {
+  std::array<pollfd, 2> fds{
+      {{file_.get(), POLLOUT, 0}, {interrupt_, POLLIN, 0}}};  // a descriptor of -1 is ignored
+  while (::poll(fds.data(), fds.size(), -1) < 0) {
+    if (errno != EINTR) throw failure(name_, "cannot write");
+  }
+  if (fds[0].revents != 0) return;
+  constexpr int grace = 1000;  // ms
+  int ready = 0;
+  do {
+    ready = ::poll(fds.data(), 1, grace);
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) throw Interrupted(name_ + ": interrupted; nobody reads it");
 }
 
 void FrameWriter::flush() {
   std::size_t done = 0;
-  while (done < buffer_.size()) {
-    const ssize_t put = ::write(file_.get(), buffer_.data() + done, buffer_.size() - done);
-    if (put >= 0) {
-      done += static_cast<std::size_t>(put);
-      bytes_ += static_cast<std::uint64_t>(put);
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      pollfd wait{file_.get(), POLLOUT, 0};  // someone we share it with has made it non-blocking
-      ::poll(&wait, 1, -1);
-    } else if (errno != EINTR) {
-      buffer_.erase(0, done);  // bytes() has counted it
-      if (errno == EPIPE) throw ClosedPipe(name_ + ": nobody reads it any more");
-      throw failure(name_, "cannot write");
+  const auto drop_done = [&] { buffer_.erase(0, std::exchange(done, 0)); };  // bytes() has counted it
+  try {
+    while (done < buffer_.size()) {
+      if (interrupt_ >= 0) wait_for_reader();
+      const ssize_t put = ::write(file_.get(), buffer_.data() + done, next_part(done));
+      if (put >= 0) {
+        done += static_cast<std::size_t>(put);
+        bytes_ += static_cast<std::uint64_t>(put);
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        wait_for_reader();  // someone we share it with has made it non-blocking
+      } else if (errno == EPIPE) {
+        throw ClosedPipe(name_ + ": nobody reads it any more");
+      } else if (errno != EINTR) {
+        throw failure(name_, "cannot write");
+      }
     }
+  } catch (...) {
+    drop_done();
+    throw;
   }
-  buffer_.clear();
+  drop_done();
 }
 
 void FrameWriter::sync() {

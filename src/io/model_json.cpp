@@ -17,11 +17,12 @@ using nlohmann::ordered_json;
 constexpr const char* format = "demix-model";
 constexpr int format_version = 1;
 
-constexpr std::array<std::pair<Warning::Kind, const char*>, 4> warning_kinds{
+constexpr std::array<std::pair<Warning::Kind, const char*>, 5> warning_kinds{
     {{Warning::Kind::close_kurtosis, "close_kurtosis"},
      {Warning::Kind::reduced_rank, "reduced_rank"},
      {Warning::Kind::few_samples, "few_samples"},
-     {Warning::Kind::not_converged, "not_converged"}}};
+     {Warning::Kind::not_converged, "not_converged"},
+     {Warning::Kind::refused_frames, "refused_frames"}}};
 
 // Bytes that are no UTF-8 (a channel name in some old encoding) are replaced, not refused.
 std::string text_of(const ordered_json& json, int indent) {

@@ -1,33 +1,45 @@
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <string>
+#include <system_error>
 
-#include "demix/frame_io.hpp"
 #include "demix/signal_files.hpp"
 #include "io/failure.hpp"
 
 namespace demix::io {
 namespace fs = std::filesystem;
+namespace {
+
+// What will be replaced; a link stays one.
+fs::path target_of(const fs::path& path) {
+  const fs::path target = followed(path);
+  std::error_code none;
+  const fs::file_status status = fs::status(target, none);
+  if (fs::is_directory(status)) throw Error(path.string() + ": cannot write: a folder has that name");
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error(path.string() + ": cannot write: not a regular file; name another");
+  }
+  return target;
+}
+
+}  // namespace
 
 fs::path NewFiles::add(const fs::path& path) {
-  if (fs::is_directory(path)) throw Error(path.string() + ": cannot write: a folder has that name");
-  static std::atomic<unsigned> counter{0};
-  const fs::path temporary =
-      path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
-  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), true);
-  if (file.get() < 0) throw failure(path, "cannot write");
-  files_.push_back({path, temporary});
-  return temporary;
+  try {
+    temporaries_.emplace_back(target_of(path));
+  } catch (const std::system_error& e) {
+    throw Error(e.what());
+  }
+  paths_.push_back(path);
+  return temporaries_.back().path();
 }
 
 void NewFiles::write(const fs::path& path, std::string_view bytes) {
-  const fs::path temporary = add(path);
-  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CLOEXEC), true);
+  add(path);
+  const int file = temporaries_.back().descriptor();
   while (!bytes.empty()) {
-    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
+    const ssize_t put = ::write(file, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) throw failure(path, "cannot write");
     bytes.remove_prefix(static_cast<std::size_t>(put));
@@ -35,21 +47,16 @@ void NewFiles::write(const fs::path& path, std::string_view bytes) {
 }
 
 void NewFiles::commit() {
-  for (const File& f : files_) {  // all of them on the disk before the first gets its name
-    const Descriptor file(::open(f.temporary.c_str(), O_WRONLY | O_CLOEXEC), true);
-    if (file.get() < 0 || ::fsync(file.get()) != 0) throw failure(f.path, "cannot write");
+  for (std::size_t k = 0; k < paths_.size(); ++k) {  // all of them on the disk before the first gets its name
+    if (::fsync(temporaries_[k].descriptor()) != 0) throw failure(paths_[k], "cannot write");
   }
-  for (File& f : files_) {
-    if (::rename(f.temporary.c_str(), f.path.c_str()) != 0) throw failure(f.path, "cannot write");
-    f.temporary.clear();
+  try {
+    Temporary::rename(temporaries_);
+  } catch (const std::system_error& e) {
+    throw Error(e.what());
   }
-  files_.clear();
-}
-
-NewFiles::~NewFiles() {
-  for (const File& f : files_) {
-    if (!f.temporary.empty()) ::unlink(f.temporary.c_str());
-  }
+  temporaries_.clear();
+  paths_.clear();
 }
 
 void write_files(const std::vector<std::pair<fs::path, std::string>>& files) {

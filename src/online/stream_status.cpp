@@ -98,6 +98,12 @@ StreamStatus StreamEngine::status() const {
   return s;
 }
 
+std::string refused_text(const StreamStatus& s) {
+  if (s.refused == 0) return "";
+  return (s.refused == s.frames ? "all " : std::to_string(s.refused) + " of ") + std::to_string(s.frames) +
+         " frames were refused: they hold NaN, Inf or saturated values, and nothing was learned from them";
+}
+
 Model StreamEngine::model() const {
   const StreamStatus s = status();
   if (s.rank == 0) throw std::invalid_argument("no channel has varied so far; there is nothing to separate");
@@ -127,6 +133,7 @@ Model StreamEngine::model() const {
 
   if (options_.components == 0) warn_of_rank(model, s.rank);
   warn_of_few_samples(model);
+  if (s.refused > 0) model.warnings.push_back({Warning::Kind::refused_frames, refused_text(s), {}});
   if (!network_ && !s.settled) {
     model.warnings.push_back({Warning::Kind::not_converged,
                               "the outputs have not settled yet: they were still turning as frames came in",

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "demix/paper.hpp"
@@ -60,13 +63,45 @@ std::string item_html(const Made& made) {
   return html + "</section>\n";
 }
 
-// Of several, the one for this data; null if there is none.
-Json entry_for(const Json& expected, const std::string& data) {
-  if (!expected.is_array()) return entry_for(Json::array({expected}), data);
-  for (const Json& e : expected) {
-    if (!e.contains("data") || data.find(e.at("data").get<std::string>()) != std::string::npos) return e;
+// What a number should be, for data of which `data` is a part.
+struct Expected {
+  std::string data;
+  double value = 0, allowed = 0;
+};
+
+std::invalid_argument not_expected(const std::string& what) {
+  return std::invalid_argument("not expected numbers: " + what);
+}
+
+Expected expected_of(const Json& entry, const std::string& key) {
+  const auto number = [&](const char* name) { return entry.contains(name) && entry[name].is_number(); };
+  const bool diverges = entry.is_object() && entry.contains("value") && entry["value"].is_string();
+  if (!entry.is_object() || !(diverges || number("value")) || !(number("absolute") || number("tolerance")) ||
+      (entry.contains("data") && !entry["data"].is_string())) {
+    throw not_expected(key + R"( has no "value" with a "tolerance" or "absolute" that is a number)");
   }
-  return nullptr;
+  Expected e;
+  e.data = entry.value("data", "");
+  e.value = diverges ? std::numeric_limits<double>::infinity() : entry["value"].get<double>();
+  e.allowed = number("absolute") ? entry["absolute"].get<double>()
+                                 : entry["tolerance"].get<double>() * std::abs(e.value);
+  return e;
+}
+
+std::map<std::string, std::vector<Expected>> read_expected(const std::string& text, bool quick) {
+  const char* part = quick ? "quick" : "full";
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw not_expected("not JSON");
+  if (!json.is_object() || !json.contains(part) || !json[part].is_object()) {
+    throw not_expected(fmt::format("no \"{}\" with names and values", part));
+  }
+  std::map<std::string, std::vector<Expected>> all;
+  for (const auto& [key, entries] : json[part].items()) {
+    if (!entries.is_array()) all[key].push_back(expected_of(entries, key));
+    for (std::size_t k = 0; entries.is_array() && k < entries.size(); ++k)
+      all[key].push_back(expected_of(entries[k], key));
+  }
+  return all;
 }
 
 }  // namespace
@@ -138,28 +173,24 @@ std::string to_html(const std::vector<Made>& made, bool quick, const std::string
 }
 
 std::vector<std::string> check(const std::vector<Made>& made, bool quick, const std::string& expected) {
+  const auto all = read_expected(expected, quick);
   std::vector<std::string> off;
-  try {
-    const Json all = Json::parse(expected).at(quick ? "quick" : "full");
-    for (const Made& m : made) {
-      for (const Number& n : m.result.numbers) {
-        const std::string key = fmt::format("{}.{}", m.item->name, n.name);
-        if (!all.contains(key)) {
-          off.push_back(fmt::format("{}: {:.6g}, nothing expected", key, n.value));
-          continue;
-        }
-        const Json e = entry_for(all.at(key), m.result.data);
-        if (e.is_null()) continue;
-        const double value =
-            e.at("value").is_string() ? std::numeric_limits<double>::infinity() : e.at("value").get<double>();
-        const double allowed = e.contains("absolute") ? e.at("absolute").get<double>()
-                                                      : e.at("tolerance").get<double>() * std::abs(value);
-        if (n.value == value || std::abs(n.value - value) <= allowed) continue;
-        off.push_back(fmt::format("{}: {:.6g}, expected {:.6g} within {:.2g}", key, n.value, value, allowed));
+  for (const Made& m : made) {
+    for (const Number& n : m.result.numbers) {
+      const std::string key = fmt::format("{}.{}", m.item->name, n.name);
+      const auto entries = all.find(key);
+      if (entries == all.end()) {
+        off.push_back(fmt::format("{}: {:.6g}, nothing expected", key, n.value));
+        continue;
       }
+      const auto e = std::ranges::find_if(entries->second, [&](const Expected& one) {
+        return m.result.data.find(one.data) != std::string::npos;
+      });
+      if (e == entries->second.end() || n.value == e->value || std::abs(n.value - e->value) <= e->allowed)
+        continue;
+      off.push_back(
+          fmt::format("{}: {:.6g}, expected {:.6g} within {:.2g}", key, n.value, e->value, e->allowed));
     }
-  } catch (const Json::exception& e) {
-    throw std::invalid_argument(std::string("expected numbers: ") + e.what());
   }
   return off;
 }

@@ -29,6 +29,8 @@ std::string advice(Kind kind) {
       return " Another recording of the same kind may give different components.";
     case Kind::not_converged:
       return " The result may still change: let it run longer, or choose another method.";
+    case Kind::refused_frames:
+      return " The outputs of those that hold NaN or Inf are 0.";
     case Kind::close_kurtosis:
       break;
   }

@@ -1,11 +1,9 @@
 #include "report/gnuplot.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +11,7 @@
 #include <system_error>
 
 #include "demix/report.hpp"
+#include "demix/temporary.hpp"
 
 namespace demix::report {
 namespace gnuplot {
@@ -25,30 +24,6 @@ constexpr double sample = 38;
 constexpr double gap = 10;
 
 std::runtime_error failure(const std::string& why) { return std::runtime_error("no pictures drawn: " + why); }
-
-// A folder beside the pictures, gone at the end. What is in it can be given its name in one step, and has the
-// permissions of any new file.
-class Workplace {
- public:
-  explicit Workplace(const fs::path& base) {
-    std::string name = fs::absolute(base).string() + ".XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw failure(base.string() + ": cannot write: " + std::generic_category().message(errno));
-    }
-    path_ = name;
-  }
-  ~Workplace() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string shell_quoted(const fs::path& path) {
   std::string out = "'";
@@ -81,13 +56,13 @@ fs::path with_ending(const fs::path& base, const char* ending) {
 
 // Both get their names, or neither does.
 void keep(const fs::path& folder, const fs::path& png, const fs::path& svg) {
-  fs::rename(folder / "png", png);
-  try {
-    fs::rename(folder / "svg", svg);
-  } catch (...) {
-    fs::remove(png);
-    throw;
+  std::vector<Temporary> pictures;
+  for (const auto& [drawn, name] : {std::pair("png", png), std::pair("svg", svg)}) {
+    if (fs::is_directory(name)) throw failure(name.string() + ": cannot write: a folder has that name");
+    pictures.emplace_back(followed(name));
+    fs::copy_file(folder / drawn, pictures.back().path(), fs::copy_options::overwrite_existing);
   }
+  Temporary::rename(pictures);
 }
 
 // In units of the font size, in a wide font. All of a UTF-8 character counts at its first byte.
@@ -259,7 +234,6 @@ void require(bool ok, const std::string& message) {
 
 std::vector<fs::path> draw(const std::string& script, const Page& page, const fs::path& base) {
   require_gnuplot();
-  const Workplace workplace(base);
   const auto script_to = [&](const std::string& terminal, double scale, double letters, const char* file) {
     return fmt::format(
         "set terminal {} size {:.0f},{:.0f} font '{}' fontscale {:.4f} background rgb 'white'\n"
@@ -271,10 +245,15 @@ std::vector<fs::path> draw(const std::string& script, const Page& page, const fs
   const std::string both =
       script_to(fmt::format("pngcairo pointscale {} linewidth {}", 1.4 * k, k), k, k, "png") +
       script_to("svg dashlength 0.7", 1, page.svg_scale, "svg");
-  run(workplace.path(), both);
   const fs::path png = with_ending(base, ".png");
   const fs::path svg = with_ending(base, ".svg");
-  keep(workplace.path(), png, svg);
+  try {
+    const Temporary folder(fs::absolute(base), Temporary::Kind::folder);
+    run(folder.path(), both);
+    keep(folder.path(), png, svg);
+  } catch (const std::system_error& e) {
+    throw failure(e.what());
+  }
   return {png, svg};
 }
 

@@ -245,7 +245,7 @@ TEST(FrameIo, ResumedIsUninterrupted) {
         finished ? writer.finish() : writer.flush();
       }
       {
-        FrameWriter writer = FrameWriter::resume(path, layout, bytes);
+        FrameWriter writer = FrameWriter::resume(path, layout, {bytes, -1, {}});
         EXPECT_EQ(writer.bytes(), bytes);
         EXPECT_EQ(read_bytes(read_file(path), {format, 2, 0, {}}), X.leftCols(20));
         writer.write(X.rightCols(30));
@@ -262,7 +262,7 @@ TEST(FrameIo, ResumingTheWrongOutputIsRefusedAndLeavesItAlone) {
   const std::string path = temporary("wrong.wav", bytes);
   const std::string belongs = "the output does not belong to the state";
   const auto said = [&](const std::string& name, Index channels, std::uint64_t at) {
-    return message([&] { FrameWriter::resume(name, layout_of(FrameFormat::wav, channels), at); });
+    return message([&] { FrameWriter::resume(name, layout_of(FrameFormat::wav, channels), {at, -1, {}}); });
   };
   EXPECT_EQ(said(path, 2, 1000), path + ": has 98 bytes where 1000 had been written; " + belongs);
   EXPECT_NE(said(path, 3, 70).find(belongs), std::string::npos);
@@ -275,7 +275,7 @@ TEST(FrameIo, ResumingTheWrongOutputIsRefusedAndLeavesItAlone) {
   Pipe pipe;
   {
     const Redirect output(STDOUT_FILENO, pipe.to);
-    FrameWriter writer = FrameWriter::resume("-", layout_of(FrameFormat::wav, 1), 5000);
+    FrameWriter writer = FrameWriter::resume("-", layout_of(FrameFormat::wav, 1), {5000, -1, {}});
     writer.write(Matrix<double>::Ones(1, 2));
     writer.finish();
     EXPECT_EQ(writer.bytes(), 5008);

@@ -188,7 +188,7 @@ class Stream(unittest.TestCase):
             ((good, "--channels", 4, "--learn", "frame", "--robust"), "moments"),
             ((good, "--channels", 4, "--model", self.path("no/m.json")), "cannot write"),
             ((good, "--channels", 4, "--state", self.path("no/state")), "cannot write"),
-            ((good, "--channels", 4, "-o", good), "named twice"),
+            ((good, "--channels", 4, "-o", good), "which is read"),
             ((good, "--channels", 4, "--state", self.path("not.state")), "not a state"),
             ((good, "--channels", 4, "--components", 5), "components"),
             ((good, "--channels", 4, "-o", self.path("no/folder.f64")), "No such file"),
@@ -196,20 +196,11 @@ class Stream(unittest.TestCase):
         for args, words in cases:
             args = args if "-o" in args else (*args, "-o", self.path("out.f64"))
             out = run(*args, stdin=subprocess.DEVNULL)
-            misused = not any(w in words for w in ("cannot", "ends with", "No such", "twice", "not a state"))
+            misused = not any(w in words for w in ("cannot", "ends with", "No such", "not a state"))
             self.assertEqual(out.returncode, 2 if misused else 1, (args, out.stderr))
             self.assertEqual(out.stderr.count(b"\n"), 1, out.stderr)
             self.assertIn(words.encode(), out.stderr)
         self.assertTrue(os.path.getsize(good) == 32000)
-
-    def test_the_input_is_never_overwritten(self):
-        self.write("x.f64", 1000)
-        os.link(self.path("x.f64"), self.path("link.f64"))
-        with open(self.path("x.f64")) as f:
-            out = run("--format", "f64", "--channels", 4, "-o", self.path("x.f64"), stdin=f)
-        self.assertEqual(out.returncode, 1, out.stderr)
-        self.assertEqual(run(self.path("x.f64"), "--channels", 4, "-o", self.path("link.f64")).returncode, 1)
-        self.assertEqual(os.path.getsize(self.path("x.f64")), 32000)
 
     def test_what_came_before_a_bad_line_is_kept(self):
         X = mixtures(3000)
@@ -237,6 +228,138 @@ class Stream(unittest.TestCase):
         with open(self.path("s"), "wb") as f:
             f.write(saved[:-1] + b"?")
         self.assertIn(b"damaged", run(*base).stderr)
+
+    def test_all_of_the_state_is_checked(self):
+        self.write("x.f64", 1000)
+        base = (self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--state", self.path("s"))
+        self.assertEqual(run(*base).returncode, 0)
+        with open(self.path("s"), "rb") as f:
+            saved = f.read()
+        with open(self.path("y.f64"), "rb") as f:
+            output = f.read()
+        kind, checksum, where, rest = saved.split(b"\n", 3)
+        forged = json.loads(where)
+        self.assertEqual((forged["read"], forged["written"]), (1000, 32000))
+
+        def refitted(**changes):  # the checksum fits: only what it says can be wrong
+            body = json.dumps({**forged, **changes}).encode() + b"\n" + rest
+            value = 0xcbf29ce484222325
+            for byte in body:
+                value = (value ^ byte) * 0x100000001b3 % 2**64
+            return b"\n".join([kind, b"%016x" % value, body])
+
+        bad = [saved.replace(b'"read":1000', b'"read":1100'), saved.replace(b'"written":32000', b'"written":0'),
+               saved.replace(b'"f64"', b'"f32"'), saved[:-1], saved[:len(kind) + 3], b"demix stream file 1\n" + saved[20:],
+               refitted(read=900), refitted(read=1100), refitted(written=0), refitted(written=31968), refitted(written=16),
+               refitted(written=64000), refitted(read=-1), refitted(read="x"), refitted(unwritten=8),
+               refitted(unwritten=1 << 40), refitted(written=None), refitted(format=3), refitted(format="csv")]
+        for state in bad:
+            with open(self.path("s"), "wb") as f:
+                f.write(state)
+            out = run(*base)
+            self.assertEqual(out.returncode, 1, (state[:200], out.stderr))
+            self.assertEqual(out.stderr.count(b"\n"), 1, out.stderr)
+            self.assertNotIn(b"exception", out.stderr)
+            with open(self.path("y.f64"), "rb") as f:
+                self.assertTrue(f.read() == output, "the output was changed")
+            with open(self.path("s"), "rb") as f:
+                self.assertEqual(f.read(), state)
+        with open(self.path("s"), "wb") as f:
+            f.write(b"demix stream file 1\n" + saved[20:])
+        self.assertIn(b"another version", run(*base).stderr)
+        with open(self.path("s"), "wb") as f:
+            f.write(refitted())
+        self.assertEqual(run(*base).returncode, 0)
+
+    def test_lines_of_text_are_counted(self):
+        X = mixtures(1000)
+        np.savetxt(self.path("x.csv"), X, delimiter=",")
+        base = (self.path("x.csv"), "-o", self.path("y.csv"), "--state", self.path("s"))
+        self.assertEqual(run(*base).returncode, 0)
+        with open(self.path("y.csv")) as f:
+            text = f.read()
+        with open(self.path("y.csv"), "w") as f:  # as long as before, but with a line less
+            f.write(text.replace("\n", " ", 1))
+        out = run(*base)
+        self.assertEqual(out.returncode, 1, out.stderr)
+        self.assertIn(b"does not belong to the state", out.stderr)
+
+    def test_one_state_at_a_time(self):
+        self.write("x.f64", 1000)
+        options = ("--format", "f64", "--channels", 4, "--state", self.path("s"))
+        os.symlink("s", self.path("link"))
+        with start(*options) as p:
+            p.stdin.write(mixtures(10).astype("<f8").tobytes())
+            p.stdin.flush()
+            self.assertEqual(len(os.read(p.stdout.fileno(), 1)), 1)
+            for name in ("s", "link"):
+                out = run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--state", self.path(name))
+                self.assertEqual(out.returncode, 1)
+                self.assertIn(b"in use by process %d" % p.pid, out.stderr)
+                self.assertFalse(os.path.exists(self.path("y.f64")))
+            p.stdin.close()
+            p.stdout.read()
+            self.assertEqual(p.wait(20), 0, p.stderr.read())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["link", "s", "x.f64"])
+        with start(*options) as p:  # killed: nobody holds it
+            p.stdin.write(mixtures(10).astype("<f8").tobytes())
+            p.stdin.flush()
+            os.read(p.stdout.fileno(), 1)
+            p.kill()
+        self.assertEqual(run(*options, input=b"").returncode, 0)
+
+    def test_sigterm_while_the_reader_stalls(self):
+        """It stops, and what the reader had not taken comes first in the next life."""
+        self.write("x.f64", 60000)
+        np.savetxt(self.path("x.csv"), mixtures(20000), delimiter=",")
+        for name in ("x.f64", "x.csv"):
+            command = (self.path(name), *(("--channels", 4) if name == "x.f64" else ()))
+            expected = run(*command).stdout
+            state = self.path("state." + name)
+            with start(*command, "--state", state) as p:
+                time.sleep(1)  # the pipe is full by now
+                self.assertIsNone(p.poll())
+                p.send_signal(signal.SIGTERM)
+                self.assertEqual(p.wait(20), 0)
+                got = p.stdout.read()
+            self.assertLess(len(got), len(expected))
+            self.assertEqual(len(got) % 32 if name == "x.f64" else got[-1:], 0 if name == "x.f64" else b"\n")  # whole frames
+            out = run(*command, "--state", state)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            self.assertTrue(got + out.stdout == expected, "the joined output differs")
+        with start(self.path("x.f64"), "--channels", 4) as p:  # nowhere to keep it: said
+            time.sleep(1)
+            p.send_signal(signal.SIGTERM)
+            self.assertEqual(p.wait(20), 0)
+            self.assertIn(b"missing", p.stderr.read())
+
+    def test_refused_frames_are_told(self):
+        X = mixtures(5000)
+        X[::5] = np.nan
+        X.astype("<f8").tofile(self.path("x.f64"))
+        out = run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"))
+        self.assertEqual(out.returncode, 0)
+        self.assertEqual(out.stderr.count(b"1000 of 5000 frames were refused"), 1)
+        out = run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--model", self.path("m.json"))
+        self.assertEqual(out.stderr.count(b"1000 of 5000 frames were refused"), 1)
+        with open(self.path("m.json")) as f:
+            warnings = json.load(f)["warnings"]
+        self.assertIn("refused_frames", [w["kind"] for w in warnings])
+        self.assertTrue(any("1000 of 5000" in w["text"] for w in warnings))
+        np.full((500, 2), np.nan, "<f4").tofile(self.path("nan.f32"))
+        with open(self.path("nan.f32"), "rb") as f:
+            data = f.read()
+        with open(self.path("nan.wav"), "wb") as f:
+            f.write(b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt "
+                    + struct.pack("<IHHIIHH", 16, 3, 2, 8000, 64000, 8, 32) + b"data" + struct.pack("<I", len(data)) + data)
+        for more in ((), ("--model", self.path("n.json"))):
+            out = run(self.path("nan.wav"), "-o", self.path("y.wav"), "--state", self.path("s"), *more)
+            self.assertEqual(out.returncode, 1)
+            self.assertEqual(out.stderr.count(b"\n"), 1, out.stderr)
+            self.assertIn(b"nan.wav: all 500 frames were refused", out.stderr)
+            self.assertEqual(os.path.getsize(self.path("y.wav")), 58 + 4000)
+            self.assertFalse(os.path.exists(self.path("n.json")))
+            os.remove(self.path("s"))
 
 
 if __name__ == "__main__":

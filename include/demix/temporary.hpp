@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+/// What is written under a name of its own before it gets the one that was meant.
+namespace demix {
+
+/// Where a file of this name would be written: symbolic links are followed, also to a file that is not there
+/// yet. Throws std::system_error for links that go round in circles.
+std::filesystem::path followed(const std::filesystem::path& path);
+
+/// An empty file or folder beside `target`: NAME.demix-RANDOM.part. It is locked for as long as it is in use,
+/// so that one whose process was killed can be told from others; such are removed when the next one for the
+/// same target is made. It is removed at the end of its life, unless it was given the name of its target.
+class Temporary {
+ public:
+  enum class Kind { file, folder };
+  /// Throws std::system_error.
+  explicit Temporary(std::filesystem::path target, Kind kind = Kind::file);
+  ~Temporary();
+  Temporary(Temporary&& other) noexcept;
+  Temporary& operator=(Temporary&&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  int descriptor() const { return descriptor_; }  ///< to write to, or to sync
+
+  /// All get the names of their targets, whatever signal comes. Throws std::system_error at the first that
+  /// cannot.
+  static void rename(std::span<Temporary> all);
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path path_;  // empty: gone, or renamed
+  int descriptor_ = -1;
+};
+
+/// Removes all there are. From then on none can be made or renamed: whoever tries waits for ever. For a
+/// process that is about to end itself.
+void remove_temporaries();
+
+}  // namespace demix

@@ -1,0 +1,312 @@
+#!/usr/bin/python3
+"""Nothing is lost: inputs are not replaced, messages that cannot be printed do no harm, and nothing half-written stays."""
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import numpy as np
+
+from program import DEMIX, Program, run
+
+
+def laplace(frames=2000, channels=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.laplace(size=(frames, channels)) @ rng.standard_normal((channels, channels))
+
+
+class Files(Program):
+    def save(self, name, X):
+        path = self.dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".npy":
+            np.save(path, X)
+        elif path.suffix == ".csv":
+            np.savetxt(path, X, delimiter=",")
+        elif path.suffix == ".pgm":
+            path.write_bytes(b"P5 40 50 255\n" + np.clip(128 + 20 * X[:, 0], 0, 255).astype("u1").tobytes())
+        else:
+            X.astype("<f8").tofile(path)
+        return path
+
+    def untouched(self, files, *args, part="which is read", **kwargs):
+        """Misuse, said in one line before any work, and every file as it was."""
+        before = {f: f.read_bytes() for f in files}
+        self.refused(part, *args, code=2, **kwargs)
+        for file, content in before.items():
+            self.assertEqual(file.read_bytes(), content, (file, args))
+
+
+class InputsAreKept(Files):
+    def setUp(self):
+        super().setUp()
+        self.x = self.save("x.csv", laplace())
+        self.model = self.dir / "m.json"
+        self.ok("fit", self.x, "-o", self.model)
+
+    def test_fit(self):
+        weights = self.save("w.csv", np.ones((2000, 1)))
+        self.untouched([self.x], "fit", self.x, "-o", self.x)
+        self.untouched([self.x], "fit", self.x, "-o", self.dir / "." / ".." / self.dir.name / "x.csv")
+        self.untouched([weights], "fit", self.x, "--weights", weights, "-o", weights)
+        self.untouched([self.x], "fit", "x.csv", "-o", self.x, cwd=self.dir)
+
+    def test_links(self):
+        os.symlink(self.x, self.dir / "soft.csv")
+        os.link(self.x, self.dir / "hard.csv")
+        os.symlink(self.dir, self.dir / "folder")
+        for name in ("soft.csv", "hard.csv", "folder/x.csv"):
+            self.untouched([self.x], "fit", self.x, "-o", self.dir / name)
+            self.untouched([self.x], "fit", self.dir / name, "-o", self.x)
+
+    def test_apply(self):
+        self.untouched([self.x], "apply", self.model, self.x, "-o", self.x)
+        os.link(self.model, self.dir / "m.csv")
+        self.untouched([self.model], "apply", self.model, self.x, "-o", self.dir / "m.csv")
+        pictures = [self.save(f"p/y{k}.pgm", laplace(seed=k)) for k in (1, 2)]
+        self.ok("fit", *pictures, "-o", self.dir / "p.json")
+        self.untouched(pictures, "apply", self.dir / "p.json", *pictures, "-o", self.dir / "p" / "y.pgm")
+
+    def test_separate(self):
+        sources = self.save("sep/sources.csv", laplace())
+        self.untouched([sources], "separate", sources, "-o", self.dir / "sep")
+        pictures = [self.save(f"sep/source{k}.pgm", laplace(seed=k)) for k in (1, 2)]
+        self.untouched(pictures, "separate", *pictures, "-o", self.dir / "sep")
+        os.link(pictures[0], self.dir / "elsewhere.pgm")
+        self.untouched(pictures, "separate", self.dir / "elsewhere.pgm", pictures[1], "-o", self.dir / "sep")
+        truth = self.save("other/sources.csv", laplace(seed=2))
+        self.untouched([truth], "separate", self.x, "--truth", truth, "-o", self.dir / "other")
+        weights = self.save("weights/sources.csv", np.ones((2000, 1)))
+        self.untouched([weights], "separate", self.x, "--weights", weights, "-o", self.dir / "weights")
+        self.ok("separate", self.x, "-o", self.dir / "sep", "--no-report")  # another input may
+
+    def test_generate(self):
+        sources = self.save("gs/sources.npy", laplace())
+        self.untouched([sources], "generate", "--from", sources, "-o", self.dir / "gs")
+        mixing = self.save("gs/mixing.npy", laplace())
+        self.untouched([mixing], "generate", "--from", mixing, "-o", self.dir / "gs")
+        pictures = [self.save(f"gs/mixture{k}.pgm", laplace(seed=k)) for k in (1, 2)]
+        self.untouched(pictures, "generate", "--from", *pictures, "-o", self.dir / "gs")
+
+    def test_experiments(self):
+        runs = self.save("c/runs.csv", laplace())
+        self.untouched([runs], "compare", "--data", runs, "-o", self.dir / "c")
+        cells = self.save("c/cells.csv", laplace())
+        self.untouched([cells], "tune", "--data", cells, "-o", self.dir / "c")
+        (self.dir / "c" / "numbers.json").write_text('{"quick": {}, "full": {}}')
+        numbers = self.dir / "c" / "numbers.json"
+        self.untouched([numbers], "reproduce", "fig1a", "--quick", "--expect", numbers, "-o", self.dir / "c")
+
+    def test_stream(self):
+        y = self.save("x.f64", laplace())
+        base = ("stream", y, "--channels", 2)
+        self.untouched([y], *base, "-o", y)
+        self.untouched([y], *base, "-o", self.dir / "o.f64", "--model", y)
+        self.untouched([y], *base, "-o", self.dir / "o.f64", "--state", y)
+        self.untouched([y], *base, "-o", self.dir / "o.f64", "--model", self.dir / "o.f64", part="named twice")
+        os.link(y, self.dir / "hard.f64")
+        with open(y, "rb") as stdin:
+            self.untouched([y], "stream", "--format", "f64", "--channels", 2, "-o", self.dir / "hard.f64", stdin=stdin)
+
+    def test_where_stdout_goes(self):
+        for args in (("info", self.x), ("stream", self.x), ("score", "--truth", self.x, self.x)):
+            before = self.x.read_bytes()
+            with open(self.x, "a") as stdout:
+                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("which is read", result.stderr)
+            self.assertEqual(self.x.read_bytes(), before)
+
+    def test_links_as_outputs_are_followed(self):
+        target = self.dir / "real" / "model.json"
+        target.parent.mkdir()
+        os.symlink("real/model.json", self.dir / "soft.json")
+        for _ in range(2):  # not there yet, then replaced
+            self.ok("fit", self.x, "-o", self.dir / "soft.json")
+            self.assertTrue((self.dir / "soft.json").is_symlink())
+            self.assertEqual(target.read_bytes(), self.model.read_bytes())
+        self.assertEqual([p.name for p in target.parent.iterdir()], ["model.json"])
+        os.symlink("round.json", self.dir / "round.json")
+        self.refused("Too many levels", "fit", self.x, "-o", self.dir / "round.json")
+        os.mkfifo(self.dir / "fifo.json")
+        self.refused("not a regular file", "fit", self.x, "-o", self.dir / "fifo.json")
+
+
+class Descriptors(Files):
+    def shell(self, command, **kwargs):
+        return subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, **kwargs)
+
+    def test_messages_that_cannot_be_printed(self):
+        x = self.save("x.csv", np.column_stack([laplace(300), np.ones(300)]))  # warned of
+        commands = [(f"{DEMIX} info {self.dir}/nosuch.csv", 1), (f"{DEMIX} nonsense", 2), (f"{DEMIX} info {x}", 0),
+                    (f"{DEMIX} fit {x} -o {self.dir}/m.json", 0), (f"{DEMIX} separate {x} -o {self.dir}/out", 0),
+                    (f"{DEMIX} apply {self.dir}/m.json {x} -o {self.dir}/y.wav", 1),
+                    (f"{DEMIX} stream {x} -o {self.dir}/y.csv --status 1 --state {self.dir}/s --model {self.dir}/n.json", 0)]
+        for command, code in commands:
+            for where in ("2>/dev/full", "2>&-", "2>/dev/null"):
+                for name in ("s", "n.json"):
+                    (self.dir / name).unlink(missing_ok=True)
+                self.assertEqual(self.shell(f"{command} {where}").returncode, code, (command, where))
+                if "--state" in command:
+                    self.assertGreater((self.dir / "s").stat().st_size, 100)
+                    self.assertTrue((self.dir / "n.json").exists())
+
+    def test_nobody_reads_the_messages(self):
+        x = self.save("x.csv", np.column_stack([laplace(300), np.ones(300)]))
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = subprocess.run([DEMIX, "separate", x, "-o", self.dir / "out"], stdout=subprocess.DEVNULL, stderr=writer,
+                                timeout=60)
+        os.close(writer)
+        self.assertEqual(result.returncode, 0)
+        self.assertTrue((self.dir / "out" / "summary.json").exists())
+
+    def test_nobody_reads_the_results(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = subprocess.run([DEMIX, "methods"], stdout=writer, stderr=subprocess.PIPE, timeout=60)
+        os.close(writer)
+        self.assertEqual((result.returncode, result.stderr), (-signal.SIGPIPE, b""))
+
+    def test_closed_descriptors(self):
+        x = self.save("x.f64", laplace(300))
+        start = time.monotonic()
+        result = self.shell(f"exec {DEMIX} stream - --format f64 --channels 2 <&-")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("standard input: cannot read", result.stderr)
+        self.assertLess(time.monotonic() - start, 20)
+        result = self.shell(f"exec {DEMIX} methods >&-")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write to stdout", result.stderr)
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
+            (self.dir / "y.f64").unlink(missing_ok=True)
+            result = self.shell(f"exec {DEMIX} stream {x} --channels 2 -o {self.dir}/y.f64 {closed}")
+            self.assertEqual(result.returncode, 0, (closed, result.stderr))
+            self.assertEqual((self.dir / "y.f64").stat().st_size, x.stat().st_size)
+            # no file of ours is taken for a standard one: nothing is printed into it
+            self.shell(f"exec {DEMIX} fit {x} --channels 2 -o {self.dir}/m.json {closed}")
+            json.loads((self.dir / "m.json").read_text())
+
+
+class NothingHalfWritten(Files):
+    def parts(self):
+        return [p.name for p in self.dir.rglob("*") if ".part" in p.name]
+
+    def long_run(self):
+        """`separate` that has begun to write: sources for which there is a long page to make."""
+        x = self.dir / "x.f64"
+        if not x.exists():
+            self.save("x.f64", laplace(400000, 4))
+        before = set(self.parts())
+        p = subprocess.Popen([DEMIX, "separate", x, "--channels", "4", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while set(self.parts()) <= before and time.monotonic() < end and p.poll() is None:
+            time.sleep(.002)
+        self.assertFalse(set(self.parts()) <= before, "it was over too soon")
+        return p
+
+    def test_signals(self):
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            p = self.long_run()
+            p.send_signal(sig)
+            self.assertEqual(p.wait(20), -sig)
+            self.assertEqual(self.parts(), [])
+            self.assertEqual(list((self.dir / "out").iterdir()), [])
+
+    def test_left_overs_are_removed(self):
+        p = self.long_run()
+        p.kill()
+        p.wait(20)
+        self.assertNotEqual(self.parts(), [])
+        left = self.parts()
+        alive = self.long_run()  # removes them; what it writes itself is not taken for one by others
+        time.sleep(.05)
+        os.kill(alive.pid, signal.SIGSTOP)
+        own = self.parts()
+        self.assertFalse(set(own) & set(left))
+        other = self.save("other.f64", laplace(300, 4))
+        self.ok("separate", other, "--channels", 4, "-o", self.dir / "out")
+        self.assertEqual(sorted(own), sorted(self.parts()))
+        os.kill(alive.pid, signal.SIGCONT)
+        self.assertEqual(alive.wait(60), 0)
+        self.assertEqual(self.parts(), [])
+
+    def test_the_same_process_number_again(self):
+        """In a container every run may be process 1: a left-over does not block the next."""
+        x = self.save("x.f64", laplace(300000))
+        container = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child"]
+        if subprocess.run([*container, "true"], capture_output=True).returncode != 0:
+            container = []  # not allowed here: left-overs all the same
+        command = [*container, DEMIX, "stream", str(x), "--channels", "2", "-o", str(self.dir / "y.f64"), "--state",
+                   str(self.dir / "s"), "--save-every", "1"]
+        for _ in range(100):
+            p = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            while not self.parts() and p.poll() is None:
+                pass
+            p.kill()
+            _, said = p.communicate(timeout=60)
+            self.assertNotIn("demix:", said)
+            time.sleep(.05)
+            if self.parts():
+                break
+        self.assertNotEqual(self.parts(), [])
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.parts(), [])
+        self.assertEqual((self.dir / "y.f64").stat().st_size, x.stat().st_size)
+
+    def test_pictures(self):
+        """A folder for gnuplot is no exception."""
+        gnuplot = self.dir / "bin" / "gnuplot"
+        gnuplot.parent.mkdir()
+        gnuplot.write_text("#!/bin/sh\nexec sleep 30\n")
+        gnuplot.chmod(0o755)
+        p = subprocess.Popen([DEMIX, "demo", "--samples", "1000", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env={**os.environ, "PATH": f"{gnuplot.parent}:{os.environ['PATH']}"},
+                             start_new_session=True)
+        end = time.monotonic() + 60
+        while not self.parts() and time.monotonic() < end:
+            time.sleep(.01)
+        os.killpg(p.pid, signal.SIGTERM)
+        self.assertEqual(p.wait(20), -signal.SIGTERM)
+        self.assertEqual(self.parts(), [])
+
+
+class Words(Files):
+    def test_numbers_out_of_range(self):
+        for word in ("18446744073709551616", "-1", "99999999999999999999999", "1.5", "x"):
+            self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word, "-o",
+                         self.dir / "g", code=2)
+        self.ok("generate", "--seed", 18446744073709551615, "--samples", 100, "-o", self.dir / "g")
+        self.refused("--samples", "generate", "--samples", 9223372036854775808, "-o", self.dir / "h", code=2)
+        self.refused("--remove", "apply", "m.json", "x.csv", "-o", "y.csv", "--remove", "1,9223372036854775809", code=2)
+
+    def test_expected_numbers(self):
+        for text in ("", "{", "[1]", '"x"', '{"quick": 3}', '{"full": {}}', '{"quick": {"a": 1}}', '{"quick": {"a": {"value": []}}}',
+                     '{"quick": {"fig1a.mse": {"value": 1}}}', '{"quick": {"a": [{"value": 1, "tolerance": "x"}]}}',
+                     '{"quick": {"a": {"value": 1, "tolerance": 0, "data": 5}}}', "\xff"):
+            (self.dir / "e.json").write_text(text)
+            before = list(self.dir.iterdir())
+            result = run("reproduce", "fig1a", "--quick", "--expect", self.dir / "e.json", "-o", self.dir / "out")
+            self.assertEqual(result.returncode, 1, text)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertIn("e.json: not expected numbers", result.stderr)
+            self.assertNotIn("exception", result.stderr)
+            self.assertNotIn("json.", result.stderr.replace("e.json", ""))
+            self.assertEqual(list(self.dir.iterdir()), before)  # before any work
+
+    def test_what_a_stream_cannot_write(self):
+        x = self.save("x.csv", laplace(300))
+        for name in ("y.npy", "y.mat", "y.flac", "y.edf", "y.png"):
+            self.refused("stream writes .f32, .f64, .wav or .csv", "stream", x, "-o", self.dir / name, code=2)
+        self.ok("stream", x, "-o", self.dir / "y.npy", "--output-format", "csv")
+        self.ok("stream", x, "-o", self.dir / "y.txt")
+        self.ok("stream", x, "-o", self.dir / "y.out")
+        self.assertEqual((self.dir / "y.npy").read_bytes(), (self.dir / "y.out").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
