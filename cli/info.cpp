@@ -149,7 +149,9 @@ void run(const Inputs& inputs, bool json) {
   if (!facts.annotations.empty()) fmt::print(", {} annotations", facts.annotations.size());
   fmt::print("\n");
   if (all.rank > 0 && facts.channels > 1) fmt::print("{} of them independent\n", all.rank);
-  if (all.rank == 0 && facts.channels > 1) fmt::print("how many of them are independent cannot be told\n");
+  const bool varies = std::ranges::any_of(all.channels, [](const Channel& c) { return c.kurtosis > 0; });
+  if (all.rank == 0 && all.bad == 0 && varies && facts.channels > 1)
+    fmt::print("how many of them are independent cannot be told\n");
   if (all.bad > 0) fmt::print("{} values are no numbers: demix cannot separate this as it is\n", all.bad);
   fmt::print("\n{:<16}{:>13}{:>13}{:>13}{:>13}{:>10}{:>7}\n", "channel", "least", "mean", "most", "deviation",
              "kurtosis", "bad");

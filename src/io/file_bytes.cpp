@@ -13,20 +13,17 @@ namespace demix::io {
 namespace fs = std::filesystem;
 namespace {
 
-void require_regular(const struct stat& info, const fs::path& path) {
+void require_file(const struct stat& info, const fs::path& path, const char* advice) {
   if (S_ISDIR(info.st_mode)) throw Error(path.string() + ": is a folder, not a file");
-  if (!S_ISREG(info.st_mode)) {
-    throw Error(path.string() + ": is a pipe or a device, which cannot be read twice; save it to a file, " +
-                "or use demix stream");
-  }
+  if (!S_ISREG(info.st_mode)) throw Error(path.string() + ": is a pipe or a device" + advice);
 }
 
 }  // namespace
 
-void require_regular(const fs::path& path) {
+void require_rereadable(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) throw failure(path, "cannot open");
-  require_regular(info, path);
+  require_file(info, path, ", which cannot be read twice; save it to a file, or use demix stream");
 }
 
 // A pipe would block until someone writes to it.
@@ -35,7 +32,7 @@ Descriptor open_regular(const fs::path& path) {
   if (file.get() < 0) throw failure(path, "cannot open");
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) throw failure(path, "cannot read");
-  require_regular(info, path);
+  require_file(info, path, ", not a file; save it to one first");
   return file;
 }
 

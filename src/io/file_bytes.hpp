@@ -11,9 +11,9 @@
 /// an Error, not a signal.
 namespace demix::io {
 
-/// Opens a file to read. Refuses pipes and devices: they may never end, and are there only once.
+/// Opens a file to read. Refuses pipes and devices, which may never end.
 Descriptor open_regular(const std::filesystem::path& path);
-void require_regular(const std::filesystem::path& path);
+void require_rereadable(const std::filesystem::path& path);  ///< refuses the same, for signals
 
 /// The bytes of a file, or what was unpacked from it. Any number of threads may read them.
 class FileBytes {

@@ -73,7 +73,7 @@ bool is_supported(const fs::path& path) { return find_format(path) != nullptr; }
 
 std::unique_ptr<SignalReader> open_signals(const fs::path& path, const ReadOptions& options) {
   const Format& format = format_of(path);
-  require_regular(path);
+  require_rereadable(path);
   try {
     auto reader = format.open(path, options);
     require_channels(static_cast<std::uint64_t>(reader->facts().channels), path.string());

@@ -102,7 +102,9 @@ class Unusual(Program):
         (self.dir / "x.csv").write_text("1,2\n3,4\n5,7\n")
         self.refused("x.png: is a pipe or a device", "info", self.dir / "x.png")
         self.refused("x.npy: is a pipe or a device", "info", self.dir / "x.npy")
-        self.refused("m.json: is a pipe or a device", "apply", self.dir / "m.json", self.dir / "x.csv", "-o",
+        self.refused("s.state: is a pipe or a device, not a file", "stream", self.dir / "x.csv", "-o",
+                     self.dir / "y.csv", "--state", self.dir / "s.state")
+        self.refused("m.json: is a pipe or a device, not a file", "apply", self.dir / "m.json", self.dir / "x.csv", "-o",
                      self.dir / "y.csv")
 
     def test_a_cut_wav_is_refused_in_the_same_words(self):
