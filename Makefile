@@ -32,13 +32,13 @@ asan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 	cmake --build build-asan -j $(JOBS) --target demix_tests demix-program
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure -LE 'release-only|bars' -E NOT_BUILT
 
-# What starts threads: sums over recordings (test_core, test_batch, test_methods), comparisons and grid search, files read by
-# several threads, the program's commands that do these, and its stream with its threads for input and signals. Other rooms
-# start none, and under this sanitizer everything takes some ten times as long.
+# Only what starts threads, as everything takes some ten times as long: sums over recordings and the methods made of them
+# (test_core, test_batch, test_methods), comparisons, grid search and the paper's runs (test_experiments, test_paper), and the
+# program on every kind of file (threads_test, compare_test). The other rooms start none.
 tsan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 	cmake --preset tsan > /dev/null
 	cmake --build build-tsan -j $(JOBS) --target demix_threaded
-	TSAN_OPTIONS=halt_on_error=1 ctest --test-dir build-tsan -j $(JOBS) --output-on-failure -L threaded -E NOT_BUILT
+	ctest --test-dir build-tsan -j $(JOBS) --output-on-failure -L threaded -E NOT_BUILT
 
 # The bars with all their runs and figures (test runs them too, some with fewer mixings).
 bars: build/.with-tests
