@@ -130,6 +130,10 @@ Model StreamEngine::model() const {
   } else {
     model.mixing = pseudo_inverse(model.unmixing);
   }
+  if (!model.mean.allFinite() || !model.unmixing.allFinite() || !model.mixing.allFinite() ||
+      !model.kurtosis.allFinite()) {
+    throw std::invalid_argument("what was learned has overflowed; there is no model of it");
+  }
 
   if (options_.components == 0) warn_of_rank(model, s.rank);
   warn_of_few_samples(model);
