@@ -166,14 +166,14 @@ void run(Options& o) {
   }
   const Measure measure = o.measure == "now" ? &Run::mse : &Run::running;
   if (o.json) {
-    fmt::print("{}\n", as_json(results, contenders, o.problem, measure, false).dump(1));
+    print_json(as_json(results, contenders, o.problem, measure, false));
   } else {
     print_table(results, contenders, measure);
   }
   if (o.folder.empty()) return;
   io::write_files(
       {{folder / "runs.csv", runs_csv(results, contenders)},
-       {folder / "comparison.json", as_json(results, contenders, o.problem, measure, true).dump(1) + "\n"}});
+       {folder / "comparison.json", json_text(as_json(results, contenders, o.problem, measure, true))}});
   std::vector<std::filesystem::path> files{folder / "runs.csv", folder / "comparison.json"};
   try {
     for (const auto& picture : report::draw(figure(results, contenders, o, measure), folder / "comparison")) {

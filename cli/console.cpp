@@ -10,6 +10,8 @@
 #include <cstring>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "terminal.hpp"
 
 namespace demix::cli {
@@ -19,6 +21,12 @@ void write_to_stderr(std::string_view text) {
 }
 
 void message_line(std::string_view line) { write_to_stderr(terminal_text(line) + "\n"); }
+
+std::string json_text(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void print_json(const nlohmann::ordered_json& json) { fmt::print("{}", json_text(json)); }
 
 void tell(bool json, std::string_view line) {
   if (json) return message("{}", line);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "demix/model.hpp"
 
 /// Results go to stdout, messages to stderr.
@@ -23,6 +25,10 @@ template <typename... Values>
 void message(fmt::format_string<Values...> format, Values&&... values) {
   message_line(fmt::format(format, std::forward<Values>(values)...));
 }
+
+/// Results for machines, on stdout. Bytes that are not UTF-8, as file names may have, are replaced.
+std::string json_text(const nlohmann::ordered_json& json);
+void print_json(const nlohmann::ordered_json& json);
 
 /// A line for people: on stdout, unless that is for machines.
 void tell(bool json, std::string_view line);

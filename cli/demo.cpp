@@ -97,7 +97,7 @@ void run(const Options& o) {
                                  {"kurtosis", run.model.kurtosis(match.output[k])},
                                  {"mse", error(i)}});
     }
-    fmt::print("{}\n", json.dump(1));
+    print_json(json);
   } else {
     fmt::print("Four sources, mixed by a random matrix; demix sees only the mixtures.\n\n");
     print_plots(m.mixtures, m.sources, Y, names);

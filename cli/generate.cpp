@@ -112,7 +112,7 @@ void run_from_files(const Options& o) {
   if (o.json) {
     nlohmann::ordered_json out = {{"samples", m.sources.cols()}, {"seed", o.seed}, {"folder", o.folder}};
     for (const auto& path : written) out["files"].push_back(path.filename().string());
-    fmt::print("{}\n", out.dump(1));
+    print_json(out);
     return;
   }
   for (const auto& path : written) fmt::print("{}\n", path.string());
@@ -149,7 +149,7 @@ void run(const Options& o) {
     const nlohmann::ordered_json out = {
         {"sources", names}, {"samples", o.samples}, {"seed", o.seed},
         {"white", white},   {"folder", o.folder},   {"files", {"sources.npy", "mixtures.npy", "mixing.npy"}}};
-    fmt::print("{}\n", out.dump(1));
+    print_json(out);
     return;
   }
   for (const char* file : {"sources.npy", "mixtures.npy", "mixing.npy"})

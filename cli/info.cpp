@@ -134,7 +134,7 @@ void run(const Inputs& inputs, bool json) {
                                 {"deviation", c.deviation},
                                 {"kurtosis", c.kurtosis > 0 ? nlohmann::ordered_json(c.kurtosis) : nullptr}});
     }
-    fmt::print("{}\n", out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json(out);
     return;
   }
   fmt::print("{}: {}, {} channel{}, ", terminal_text(file), io::format_of(inputs.files[0]).name,

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "console.hpp"
 
 namespace demix::cli {
 namespace {
@@ -58,7 +59,7 @@ void run(bool json, bool markdown) {
                      {"tau", m.tau > 0 ? nlohmann::ordered_json(m.tau) : nullptr},
                      {"reference", m.reference}});
     }
-    fmt::print("{}\n", all.dump(1));
+    print_json(all);
     return;
   }
   constexpr const char* row = "{:<15}{:<8}{:<7}{:<9}{:<38}{}\n";

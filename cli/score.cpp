@@ -79,7 +79,7 @@ void run(const Options& o) {
     json["md"] = md_index(P);
   }
   if (o.json) {
-    fmt::print("{}\n", json.dump(1));
+    print_json(json);
     return;
   }
   fmt::print("{:<8}{:>8}{:>12}{:>10}{:>10}{:>10}\n", "source", "output", "MSE", "SDR dB", "SIR dB", "SAR dB");

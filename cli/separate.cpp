@@ -137,7 +137,7 @@ void run(const Options& o) {
     others.emplace_back("report", report_file);
     files.write(report_file, separation_page(s, o.truth));
   }
-  const std::string text = summary(o, s, others).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(summary(o, s, others));
   files.write(summary_file, text);
   files.commit();
 

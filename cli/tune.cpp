@@ -110,7 +110,7 @@ void run(Options& o) {
     };
     out["best"] = cell(winner);
     for (const Cell& c : cells) out["cells"].push_back(cell(c));
-    fmt::print("{}\n", out.dump(1));
+    print_json(out);
   } else {
     fmt::print("{} on {}, {} draws of {} frames\n\n", tuned.label, problem.name, options.runs.seeds,
                problem.frames(options.runs.samples));
