@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "commands.hpp"
+#include "console.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
 #include "file_use.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "terminal.hpp"
+#include "console.hpp"
 
 namespace demix::cli {
 
