@@ -1,5 +1,4 @@
 """The corpus of the fuzzers, damaged, through the program: with sanitizers, where build-asan has one."""
-import os
 import pathlib
 import random
 
@@ -43,8 +42,10 @@ def run_all(trial, damages=3):
                 (folder / bad).write_bytes(damaged(path.read_bytes(), chance))
                 words = chance.choice([["info", bad], ["fit", bad, "-o", "m.json"], ["stream", bad, "-o", "y.f64"],
                                        ["separate", bad, "-o", "sep", "--no-report"]])
-                attempt(trial, "mutated corpus", words, folder, words[3:4], program=program, seconds=60)
-                os.unlink(folder / bad)
+                kept = ["y.f64"] if words[0] == "stream" else []
+                attempt(trial, "mutated corpus", words, folder, words[3:4], kept=kept, program=program, seconds=60)
+                for name in [bad, "y.f64"]:
+                    (folder / name).unlink(missing_ok=True)
 
     in_parallel(one, files)
     for path in sorted((CORPUS / "model").iterdir()):

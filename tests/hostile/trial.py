@@ -203,8 +203,9 @@ class Folder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def attempt(trial, kind, words, folder, outputs=(), codes=(0, 1, 2), **options):
-    """A run in a folder whose other files it must not touch. Returns the result."""
+def attempt(trial, kind, words, folder, outputs=(), codes=(0, 1, 2), kept=(), **options):
+    """A run in a folder whose other files it must not touch. Outputs are there if it succeeds; those kept may be even if
+    it fails. Returns the result."""
     before = contents(folder)
     result = run(*words, cwd=folder, **options)
     what = "demix " + " ".join(map(str, words)) + (f" {options['shell']}" if options.get("shell") else "")
@@ -212,7 +213,7 @@ def attempt(trial, kind, words, folder, outputs=(), codes=(0, 1, 2), **options):
     if wrong is None and result.code not in codes:
         wrong = f"exit {result.code}, expected {codes}: {result.err[:300]!r}"
     if wrong is None:
-        wrong = changed(before, contents(folder), outputs if result.code == 0 else ())
+        wrong = changed(before, contents(folder), outputs if result.code == 0 else kept)
     trial.check(kind, wrong is None, f"{what}: {wrong}")
     return result
 
