@@ -63,6 +63,25 @@ TEST(ChangeDetector, SmallChangesAreNoticedInALongWindow) {
   }
 }
 
+// Sources that are now loud, now soft: their sizes tell nothing, their correlation does.
+TEST(ChangeDetector, CorrelationIsNoticedWhereSizesAlwaysChange) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    ChangeDetector detector(4, 64);
+    Random random(seed);
+    Matrix<double> level = Matrix<double>::Identity(4, 4);
+    const auto next = [&](Index t, const Matrix<double>& A) {
+      if (t % 512 == 0) {
+        for (Index i = 0; i < 4; ++i) level(i, i) = std::exp(random.uniform(-1.5, 1.5));
+      }
+      return detector.add(level * A * random.normal(4, 64));
+    };
+    for (Index t = 0; t < 60000; t += 64) EXPECT_FALSE(next(t, Matrix<double>::Identity(4, 4))) << t;
+    Index noticed = -1;
+    for (Index t = 0; t < 8192 && noticed < 0; t += 64) noticed = next(t, correlated(0.7)) ? t : -1;
+    EXPECT_GE(noticed, 0) << seed;
+  }
+}
+
 TEST(ChangeDetector, OutputsNotInUseAreLeftOut) {
   ChangeDetector detector(4, 64);
   Random random(3);
@@ -116,7 +135,7 @@ TEST(OutlierGate, ClosesAtTwentyTimesTheNinthDecile) {
     activity.push_back(random.normal(4, 1).squaredNorm());
     EXPECT_TRUE(gate.passes(activity.back()));
   }
-  double q = testing::quantile(activity, 0.9);
+  const double q = testing::quantile(activity, 0.9);
   EXPECT_TRUE(OutlierGate(gate).passes(12 * q));
   EXPECT_FALSE(OutlierGate(gate).passes(33 * q));
   // Ten times as large from now on: outliers at first, then what is usual.
@@ -126,7 +145,8 @@ TEST(OutlierGate, ClosesAtTwentyTimesTheNinthDecile) {
   EXPECT_FALSE(OutlierGate(gate).passes(100 * 33 * q));
   // A pause says nothing about the size of a signal.
   for (int t = 0; t < 20000; ++t) EXPECT_TRUE(gate.passes(1e-9));
-  EXPECT_FALSE(gate.passes(100 * 33 * q));
+  EXPECT_TRUE(OutlierGate(gate).passes(100 * 12 * q));
+  EXPECT_FALSE(OutlierGate(gate).passes(100 * 33 * q));
 }
 
 // ---- Weighted scatter: what is kept of fourth order above 32 channels.

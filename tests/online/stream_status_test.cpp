@@ -63,6 +63,7 @@ struct Eventful {
     X.resize(3, 40000);
     X << A * S.leftCols(25000), B * S.middleCols(25000, 15000);
     later = B * S.rightCols(10000);
+    for (Index t = 25; t < X.cols(); t += 50) X.col(t) *= 4;  // large, but not so large that it is left out
     for (Index t = 50; t < X.cols(); t += 997) X.col(t).setConstant(3e3);
     X(1, 500) = std::numeric_limits<double>::quiet_NaN();
     X(2, 30000) = 2e5;
@@ -91,6 +92,34 @@ TEST(Stream, ItsStateHoldsAllOfItsStatus) {
   stream.finish();
   restored.finish();
   expect_same(stream, restored);
+}
+
+// Whenever it is stopped: before the gate opens, while it has learned, right before the change and the alarm,
+// while it learns anew.
+TEST(Stream, GoesOnFromItsStateThroughAllThatHappens) {
+  const Eventful eventful;
+  const Matrix<double>& X = eventful.X;
+  StreamSeparator<double> whole(3, eventful.options);
+  run(whole, X);
+  const Index change = whole.status().last_change;
+  for (const Index at :
+       {Index{30}, Index{299}, Index{5000}, Index{24990}, change - 1, change + 1, change + 200}) {
+    StreamSeparator<double> stream(3, eventful.options);
+    run(stream, X.leftCols(at));
+    StreamSeparator<double> restored = StreamSeparator<double>::restore(stream.state());
+    expect_same(stream, restored);
+    // Soon after, also of what it would come to if it ended there, and at the end.
+    const Index soon = std::min<Index>(300, X.cols() - at);
+    run(stream, X.middleCols(at, soon));
+    run(restored, X.middleCols(at, soon));
+    expect_same(stream, restored);
+    StreamSeparator<double> ended = restored;
+    ended.finish();
+    stream.finish();
+    expect_same(stream, ended);
+    run(restored, X.rightCols(X.cols() - at - soon));
+    expect_same(whole, restored);
+  }
 }
 
 TEST(Stream, ItsStateHoldsAllOfItsOptions) {
@@ -146,6 +175,36 @@ TEST(Stream, AChangeUnsettlesIt) {
   EXPECT_TRUE(stream.status().settled);
   EXPECT_EQ(stream.status().changes, 1);
   EXPECT_EQ(stream.status().last_change, t);
+}
+
+// The sources change places and sizes: each output goes on with what is most alike, and when they have
+// settled anew, they are in the order of kurtosis anew.
+TEST(Stream, AfterAChangeOutputsArePutInOrderAnew) {
+  Random random(45);
+  const Matrix<double> S = make_sources(three, 60000, Timing::iid, random);
+  const Matrix<double> A = random.normal(3, 3);
+  Matrix<double> B(3, 3);
+  B << 2 * A.col(1), A.col(2), A.col(0) / 2;
+  StreamOptions options;
+  options.memory = 10000;
+  StreamSeparator<double> stream(3, options);
+  const auto is_in_order = [&] {
+    const Vector<double> kurtosis = stream.status().kurtosis;
+    return std::is_sorted(kurtosis.begin(), kurtosis.end(), std::greater<>());
+  };
+  run(stream, A * S.leftCols(30000));
+  EXPECT_TRUE(stream.status().settled && is_in_order());
+  Vector<double> y(3);
+  Index t = 30000;
+  while (t < 60000 && stream.status().changes == 0) stream.step(B * S.col(t++), y);
+  bool out_of_order = false;
+  while (t < 60000 && !stream.status().settled) {
+    stream.step(B * S.col(t++), y);
+    out_of_order |= !is_in_order();
+  }
+  EXPECT_TRUE(out_of_order);  // while they go on where they were
+  EXPECT_LT(t, 60000);
+  EXPECT_TRUE(stream.status().settled && is_in_order());
 }
 
 // Without a memory a change is told, and what was learned is kept.
