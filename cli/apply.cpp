@@ -35,11 +35,12 @@ std::vector<Index> removed(const Options& o, const Model& model) {
 }
 
 void run(const Options& o) {
+  FileUse use{o.inputs.files, {o.output}};
+  use.also_reads({o.model});
+  require_different_files(use);
   const io::Kind kind = io::format_of(o.output).kind;
   const bool numbered = kind == io::Kind::picture;  // if there are several
-  FileUse use{o.inputs.files, {o.output}};
-  if (numbered) use.also_writes(possible_paths(o.output, true));
-  require_different_files(use.also_reads({o.model}));
+  if (numbered) require_different_files(use.also_writes(possible_paths(o.output, true)));
   const Model model = io::load_model(o.model);
   const io::FileRecording input = open(o.inputs);
   const io::Facts& facts = input.facts();

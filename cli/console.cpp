@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demix/temporary.hpp"
 #include "terminal.hpp"
 
 namespace demix::cli {
@@ -26,7 +27,9 @@ std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-void print_json(const nlohmann::ordered_json& json) { fmt::print("{}", json_text(json)); }
+void print_json(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
+}
 
 void tell(bool json, std::string_view line) {
   if (json) return message("{}", line);
@@ -93,10 +96,10 @@ void make_folder(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
     throw Failure(fmt::format("{}: cannot make this folder; a file has that name", folder.string()));
   }
-  std::filesystem::create_directories(folder, error);
-  if (error || !std::filesystem::is_directory(folder)) {
-    throw Failure(
-        fmt::format("{}: cannot make this folder{}", folder.string(), error ? ": " + error.message() : ""));
+  try {
+    make_folders(folder);
+  } catch (const std::system_error& e) {
+    throw Failure(fmt::format("{}: cannot make this folder: {}", folder.string(), e.code().message()));
   }
   if (::access(folder.c_str(), W_OK) != 0)
     throw Failure(fmt::format("{}: cannot write to this folder", folder.string()));

@@ -26,8 +26,9 @@ void message(fmt::format_string<Values...> format, Values&&... values) {
   message_line(fmt::format(format, std::forward<Values>(values)...));
 }
 
-/// Results for machines, on stdout. Bytes that are not UTF-8, as file names may have, are replaced.
+/// Bytes that are not UTF-8, as file names may have, are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
+/// Results for machines, on stdout, in ASCII: no control character of a name gets to a terminal.
 void print_json(const nlohmann::ordered_json& json);
 
 /// A line for people: on stdout, unless that is for machines.

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/methods.hpp"
+#include "demix/temporary.hpp"
 #include "demix/version.hpp"
 #include "signals.hpp"
 
@@ -27,17 +28,8 @@ int flush_stdout() {
   return failed;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  demix::cli::prepare_descriptors();
-  demix::cli::catch_signals();
-  std::signal(SIGPIPE, SIG_IGN);
-  demix::cli::Program program("demix",
-                              "demix separates mixed signals into the independent sources behind them.",
-                              demix::version, "demix COMMAND --help tells more. Start with: demix demo");
-  demix::cli::add_commands(program);
-  demix::cli::keep_command_line(argc, argv);
+// The exit code.
+int run(demix::cli::Program& program, int argc, char** argv) {
   try {
     program.run(argc, argv);
   } catch (const demix::cli::UsageError& e) {
@@ -59,4 +51,20 @@ int main(int argc, char** argv) {
     }
   }
   return flush_stdout();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  demix::cli::prepare_descriptors();
+  demix::cli::catch_signals();
+  std::signal(SIGPIPE, SIG_IGN);
+  demix::cli::Program program("demix",
+                              "demix separates mixed signals into the independent sources behind them.",
+                              demix::version, "demix COMMAND --help tells more. Start with: demix demo");
+  demix::cli::add_commands(program);
+  demix::cli::keep_command_line(argc, argv);
+  const int code = run(program, argc, argv);
+  if (code != 0) demix::remove_made_folders();
+  return code;
 }

@@ -137,16 +137,13 @@ void run(const Options& o) {
     others.emplace_back("report", report_file);
     files.write(report_file, separation_page(s, o.truth));
   }
-  const std::string text = json_text(summary(o, s, others));
-  files.write(summary_file, text);
+  const Json json = summary(o, s, others);
+  files.write(summary_file, json_text(json));
   files.commit();
 
   if (!s.why.empty()) message("{}: {}", model.method, s.why);
   print_warnings(model);
-  if (o.json) {
-    fmt::print("{}", text);
-    return;
-  }
+  if (o.json) return print_json(json);
   print_table(s);
   fmt::print("\n");
   for (const fs::path& file : s.files) fmt::print("{}\n", file.string());

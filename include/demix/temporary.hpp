@@ -35,8 +35,13 @@ class Temporary {
   int descriptor_ = -1;
 };
 
-/// Removes all there are. From then on none can be made or renamed: whoever tries waits for ever. For a
-/// process that is about to end itself.
+/// A folder for results, with its parents. Throws std::system_error.
+void make_folders(const std::filesystem::path& folder);
+/// Of the folders it made, those that are empty: for a process that has failed.
+void remove_made_folders();
+
+/// Removes all temporaries there are, and folders made for nothing. From then on no temporary can be made or
+/// renamed: whoever tries waits for ever. For a process that is about to end itself.
 void remove_temporaries();
 
 }  // namespace demix

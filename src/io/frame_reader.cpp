@@ -22,7 +22,11 @@ constexpr std::size_t chunk = 1 << 16;          // what a pipe holds
 constexpr std::size_t largest_frame = 1 << 24;  // bytes, or characters of a line
 
 Descriptor open_input(const std::string& path, const std::string& name) {
-  if (path == "-") return {STDIN_FILENO, false};
+  if (path == "-") {  // told now, before there is an output to be left behind
+    const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) throw Error(name + ": cannot read: it is closed");
+    return {STDIN_FILENO, false};
+  }
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true);
   if (file.get() < 0 && errno == EINTR) throw Interrupted(name + ": interrupted while opening it");
   if (file.get() < 0) throw failure(name, "cannot open");

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace demix {
 namespace fs = std::filesystem;
@@ -30,7 +31,8 @@ std::system_error failure(const fs::path& path) {
 struct Registry {
   std::mutex mutex;
   std::set<fs::path> in_use;
-  std::set<fs::path> swept;  // targets whose left-overs were looked for
+  std::set<fs::path> swept;    // targets whose left-overs were looked for
+  std::vector<fs::path> made;  // folders, parents first
 };
 Registry& registry() {
   static Registry& all = *new Registry;
@@ -134,11 +136,43 @@ void Temporary::rename(std::span<Temporary> files) {
   }
 }
 
+namespace {
+
+void remove_empty(const std::vector<fs::path>& folders) {
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
+}
+
+}  // namespace
+
+void make_folders(const fs::path& folder) {
+  std::error_code none;
+  const fs::path whole = fs::absolute(folder, none);
+  fs::path at;
+  for (const fs::path& part : whole) {
+    at /= part;
+    if (fs::exists(at, none)) continue;
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);  // no signal between making and remembering it
+    if (::mkdir(at.c_str(), 0777) == 0) {
+      all.made.push_back(at);
+    } else if (errno != EEXIST) {
+      throw std::system_error(errno, std::generic_category(), folder.string() + ": cannot make this folder");
+    }
+  }
+}
+
+void remove_made_folders() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  remove_empty(all.made);
+}
+
 void remove_temporaries() {
   Registry& all = registry();
   all.mutex.lock();  // for ever
   std::error_code ignored;
   for (const fs::path& path : all.in_use) fs::remove_all(path, ignored);
+  remove_empty(all.made);
 }
 
 }  // namespace demix

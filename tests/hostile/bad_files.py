@@ -104,7 +104,8 @@ def commands(bad):
         (["apply", bad, "good.csv", "-o", "y.csv"], ["y.csv"]), (["stream", bad, "-o", "y.f64"], ["y.f64"]),
         (["score", "good.csv", "--truth", bad], []), (["generate", "--from", bad, "-o", "gen"], ["gen"]),
         (["fit", "good.csv", "--weights", bad, "-o", "m.json"], ["m.json"]),
-        (["stream", "good.csv", "-o", "y.f64", "--state", bad], ["y.f64", bad]),
+        # A link that leads nowhere is followed.
+        (["stream", "good.csv", "-o", "y.f64", "--state", bad], ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
         (["compare", "--data", bad, "--samples", "100", "--seeds", "1", "--methods", "easi"], []),
     ]
 

@@ -53,6 +53,9 @@ class InputsAreKept(Files):
         self.untouched([weights], "fit", self.x, "--weights", weights, "-o", weights)
         self.untouched([self.x], "fit", "x.csv", "-o", self.x, cwd=self.dir)
 
+    def test_apply_onto_its_model(self):
+        self.untouched([self.model], "apply", self.model, self.x, "-o", self.model)
+
     def test_links(self):
         os.symlink(self.x, self.dir / "soft.csv")
         os.link(self.x, self.dir / "hard.csv")
@@ -169,6 +172,27 @@ class Descriptors(Files):
         result = subprocess.run([DEMIX, "methods"], stdout=writer, stderr=subprocess.PIPE, timeout=60)
         os.close(writer)
         self.assertEqual((result.returncode, result.stderr), (-signal.SIGPIPE, b""))
+
+    def test_nothing_to_read_leaves_no_output(self):
+        result = self.shell(f"exec {DEMIX} stream - --format f64 --channels 2 -o {self.dir}/y.f64 <&-")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("closed", result.stderr)
+        self.assertFalse((self.dir / "y.f64").exists())
+
+    def test_json_is_ascii(self):
+        named = self.dir / "named.csv"
+        named.write_bytes(b"\x7fdelete,\xe2\x80\xaeturned\n1,2\n3,5\n4,4\n9,1\n")
+        told = self.ok("info", named, "--json").stdout
+        self.assertTrue(told.isascii() and "\x7f" not in told, told)
+        self.assertEqual(json.loads(told)["channel"][0]["name"], "\x7fdelete")
+
+    def test_a_failed_run_leaves_no_folder(self):
+        bad = self.dir / "bad.csv"
+        bad.write_text("1,2\n3,4\n5,nan\n7,8\n")
+        for out in (self.dir / "new", self.dir / "a" / "b" / "c"):
+            self.refused("NaN", "generate", "--from", bad, "-o", out)
+            self.refused("", "separate", bad, "-o", out)
+            self.assertFalse(out.exists() or (self.dir / "a").exists())
 
     def test_closed_descriptors(self):
         x = self.save("x.f64", laplace(300))
