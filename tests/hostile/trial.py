@@ -20,7 +20,7 @@ DEMIX = os.environ.get("DEMIX", "build/demix")
 SANITIZED = bool(os.environ.get("DEMIX_SANITIZED"))  # shadow memory: addresses cannot be limited, and all is slower
 SECONDS = 60 if SANITIZED else 20
 ADDRESSES = 4 << 30
-RESIDENT = (3 << 30) if SANITIZED else (1 << 30)
+RESIDENT, SANITIZED_RESIDENT = 1 << 30, 3 << 30
 
 FOREIGN = ["std::", "vector::", "basic_string", "json.exception", "bad_alloc", "bad_optional", "what():", "terminate called",
            "AddressSanitizer", "runtime error:", "LeakSanitizer", "CLI::", "stoi", "stod", "Assertion"]
@@ -62,9 +62,9 @@ class Result:
         return [line for line in self.err.splitlines() if not line.startswith(REMARKS)]
 
 
-def limits(addresses=ADDRESSES, file_size=None):
+def limits(addresses=ADDRESSES, file_size=None, sanitized=SANITIZED):
     def set_limits():
-        if not SANITIZED:
+        if not sanitized:
             resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if file_size is not None:
@@ -103,13 +103,15 @@ def run(*words, program=None, seconds=SECONDS, file_size=None, shell=None, **opt
     command = [program or DEMIX, *map(str, words)]
     if shell is not None:
         command = ["sh", "-c", f'exec "$@" {shell}', "sh", *command]
+    sanitized = SANITIZED or "build-asan" in command[0]
     options.setdefault("stdin", subprocess.DEVNULL)
     start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
-                               preexec_fn=limits(file_size=file_size), restore_signals=file_size is None, **options)
+                               preexec_fn=limits(file_size=file_size, sanitized=sanitized), restore_signals=file_size is None, **options)
     hung = False
     peak = [0]
-    watcher = threading.Thread(target=watch_memory, args=(process, peak), daemon=True)
+    most = SANITIZED_RESIDENT if sanitized else RESIDENT
+    watcher = threading.Thread(target=watch_memory, args=(process, peak, most), daemon=True)
     watcher.start()
     try:
         out, err = process.communicate(timeout=seconds)
@@ -118,10 +120,10 @@ def run(*words, program=None, seconds=SECONDS, file_size=None, shell=None, **opt
         process.kill()
         out, err = process.communicate()
     return Result(process.returncode, out, err.decode("utf-8", "backslashreplace"), time.monotonic() - start, hung,
-                  peak[0])
+                  0 if sanitized else peak[0])  # sanitizers need several times as much
 
 
-def watch_memory(process, peak):
+def watch_memory(process, peak, limit):
     """Its largest resident memory in bytes, as far as looking now and then tells; beyond the limit it is ended."""
     pause = 0.01
     while process.poll() is None:
@@ -131,7 +133,7 @@ def watch_memory(process, peak):
                     peak[0] = max(peak[0], 1024 * int(line.split()[1]))
         except (OSError, ValueError):
             return
-        if peak[0] > RESIDENT:
+        if peak[0] > limit:
             process.kill()
         time.sleep(pause)
         pause = min(0.2, 1.5 * pause)
