@@ -2,6 +2,7 @@
 #include "io/deflate.hpp"
 #include "io/file_support.hpp"
 #include "io/zip.hpp"
+#include "io/zip_support.hpp"
 
 namespace demix::io {
 namespace {
@@ -11,12 +12,6 @@ Facts facts(Index channels, double rate = 0) {
   f.channels = channels;
   f.rate = rate;
   return f;
-}
-
-// A zip file of one stored member.
-std::string zipped(const std::string& name, const std::string& bytes) {
-  const std::uint32_t sum = checksum(bytes, "");
-  return zip::before(name, bytes.size(), sum) + bytes + zip::after(name, bytes.size(), sum);
 }
 
 TEST(Npz, RoundTrip) {

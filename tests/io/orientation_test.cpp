@@ -5,6 +5,7 @@
 #include "io/mat_writing.hpp"
 #include "io/npy.hpp"
 #include "io/zip.hpp"
+#include "io/zip_support.hpp"
 
 /// Matrices with channels in their rows: as MNE and MATLAB have them.
 namespace demix::io {
@@ -28,11 +29,6 @@ std::string npy(const Floats& matrix, bool by_columns) {
   return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dictionary.size()) + '\0' + dictionary +
          std::string(reinterpret_cast<const char*>(memory.data()),
                      static_cast<std::size_t>(memory.size()) * 4);
-}
-
-std::string zipped(const std::string& name, const std::string& bytes) {
-  const std::uint32_t sum = checksum(bytes, "");
-  return zip::before(name, bytes.size(), sum) + bytes + zip::after(name, bytes.size(), sum);
 }
 
 std::string mat_file(const Matrix<double>& values) {
