@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <regex>
 #include <sstream>
+#include <utility>
 
 #include "io/frame_support.hpp"
 
@@ -19,8 +20,12 @@ struct Said {
 std::vector<std::string> fields_of(const std::string& line, char delimiter) {
   std::vector<std::string> fields;
   if (delimiter == ' ') {
-    std::istringstream words(line);
-    for (std::string word; words >> word;) fields.push_back(word);
+    std::string word;  // between blanks; a carriage return is one only where a word could begin
+    for (const char c : line + " ") {
+      const bool blank = c == ' ' || c == '\t';
+      if (blank && !word.empty()) fields.push_back(std::exchange(word, {}));
+      if (!blank && !(c == '\r' && word.empty())) word += c;
+    }
     return fields;
   }
   std::istringstream parts(line + delimiter);
