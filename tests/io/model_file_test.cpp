@@ -50,6 +50,7 @@ TEST_F(ModelFile, WhatIsSavedIsLoaded) {
   EXPECT_EQ(back.samples, m.samples);
   EXPECT_EQ(back.method, m.method);
   EXPECT_EQ(back.version, m.version);
+  ASSERT_EQ(back.stability.size(), 3);
   EXPECT_EQ(back.stability, m.stability);
   EXPECT_EQ(back.convergence.converged, m.convergence.converged);
   EXPECT_EQ(back.convergence.iterations, m.convergence.iterations);
