@@ -8,7 +8,8 @@
 namespace demix {
 namespace {
 
-constexpr double too_large = 1e150;  // the square of a frame: NaN, Inf, or its fourth power would be
+constexpr double too_large = 1e150;      // the square of a frame: NaN, Inf, or its fourth power would be
+constexpr double beyond_reason = 1e300;  // the square of an output, of a frame far beyond all before it
 
 }  // namespace
 
@@ -91,7 +92,7 @@ bool StreamEngine::step() {
     centred_.head(n_) = frame - mean_;
     kernels::project(U_.data(), U_.rows(), outputs_, n_, centred_.data(), y.data());
     activity = y.head(outputs_).squaredNorm();
-    if (!(activity < 1e300)) return refuse();  // so far beyond all before that it is no number
+    if (!(activity < beyond_reason)) return refuse();
   }
   if (usable) {
     if (!gate_open_) {
@@ -110,7 +111,7 @@ bool StreamEngine::network_step(bool usable) {
   auto out = y.head(outputs_);
   if (!usable) {
     network_->respond(x.head(n_), out);
-    if (!(out.squaredNorm() < 1e300)) out.setZero();
+    if (!(out.squaredNorm() < beyond_reason)) out.setZero();
     return false;
   }
   sample_.add(x.data());
@@ -122,7 +123,7 @@ bool StreamEngine::network_step(bool usable) {
     past_at_ = (past_at_ + 1) % past_.cols();
     network_->step(x.head(n_), out, past_.col(random_.below(past_size_)));
   }
-  if (!(out.squaredNorm() < 1e300)) out.setZero();
+  if (!(out.squaredNorm() < beyond_reason)) out.setZero();
   return true;
 }
 
