@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -125,6 +126,19 @@ struct Pairs {
 
 }  // namespace
 
+std::string crosstalk_text(const Diagnosis& diagnosis) {
+  if (!diagnosis.crosstalk)
+    return fmt::format("crosstalk to expect: cannot tell, {}", diagnosis.no_crosstalk);
+  const auto decibels = [](double power) { return 10 * std::log10(power); };
+  return fmt::format("crosstalk to expect: about {:.0f} dB, below {:.0f} dB in 19 of 20 recordings",
+                     decibels(diagnosis.crosstalk->expected), decibels(diagnosis.crosstalk->bound));
+}
+
+void print_diagnosis(const Model& model) {
+  if (model.components() > 1) message("{}", crosstalk_text(model.diagnosis));
+  print_warnings(model);
+}
+
 void print_warnings(const Model& model) {
   Pairs close;
   Pairs mixed;
@@ -140,7 +154,7 @@ void print_warnings(const Model& model) {
   }
   if (mixed.count > 1) message("warning: the same holds for others: {}", mixed.text());
   if (close.count == 0) return;
-  message("warning: kurtoses too close for the {} frames given: {} may still be mixed among themselves",
+  message("warning: too alike to tell apart with {} frames: {} may still be mixed among themselves",
           model.samples, close.text());
 }
 

@@ -71,4 +71,8 @@ void make_folder(const std::filesystem::path& folder);
 /// Warnings on stderr, pairs of components gathered into one line.
 void print_warnings(const Model& model);
 
+/// How far a separation can be trusted, on stderr: the crosstalk to expect, and the warnings.
+void print_diagnosis(const Model& model);
+std::string crosstalk_text(const Diagnosis& diagnosis);  ///< one line
+
 }  // namespace demix::cli

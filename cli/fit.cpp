@@ -21,7 +21,7 @@ void run(const Options& o) {
   const Outcome outcome = run_method(o.choice, recording, o.inputs.called());
   io::save_model(o.output, outcome.model);
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
-  print_warnings(outcome.model);
+  print_diagnosis(outcome.model);
   fmt::print("{}\n", o.output);
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -36,6 +37,11 @@ int run(demix::cli::Program& program, int argc, char** argv) {
     demix::cli::message("demix: {} (see demix --help)", e.what());
     return misused;
   } catch (const demix::NoSuchOption& e) {
+    std::string option = e.option;
+    std::ranges::replace(option, '_', '-');
+    demix::cli::message("demix: method {} has no option --{}{}", e.method, option, e.of_form);
+    return misused;
+  } catch (const demix::NoSuchForm& e) {
     demix::cli::message("demix: {}", e.what());
     return misused;
   } catch (const std::bad_alloc&) {

@@ -156,6 +156,20 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
                "Online methods: a new random order of the frames in every pass");
 }
 
+namespace {
+
+// " (at 1.250, 3.000 s)": when the frames were that a warning names.
+std::string times_of(const Warning& warning, double rate) {
+  if (warning.frames.empty()) return "";
+  std::string times;
+  for (const std::int64_t frame : warning.frames) {
+    times += fmt::format("{}{:.3f}", times.empty() ? "" : ", ", static_cast<double>(frame) / rate);
+  }
+  return fmt::format(" (at {} s)", times);
+}
+
+}  // namespace
+
 Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, const std::string& name) {
   Progress bar("separating");
   MethodOptions options = choice.options;
@@ -183,12 +197,23 @@ Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, c
     outcome = method_named(choice.method).run(*learned, options);
   } catch (const NoSuchOption&) {
     throw;
+  } catch (const NoSuchForm&) {
+    throw;
+  } catch (const NeedsWhitening& e) {
+    throw Failure(fmt::format("{}: {} (give --whiten yes or --whiten no)", name, e.what()));
+  } catch (const Diverged& e) {
+    throw Failure(fmt::format("{}: {}", name, e.what()));
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: {}{}", name, e.what(),
                               choice.bad.empty() ? "" : " (counted without the --bad frames)"));
   }
-  if (!outcome.ok) throw Failure(fmt::format("{}: {}", name, outcome.failure));
   outcome.model.names = input.facts().names;
+  for (Warning& w : outcome.model.warnings) {
+    if (choice.bad.empty() && input.facts().rate > 0) w.text += times_of(w, input.facts().rate);
+    if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
+      w.text += "; leave them out with --bad, or use --method auto";
+    }
+  }
   return outcome;
 }
 

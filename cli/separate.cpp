@@ -1,3 +1,4 @@
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include <memory>
@@ -67,6 +68,12 @@ Json summary(const Options& o, const Separation& s,
       json["gains"].push_back(scale.gain);
       if (s.kind == io::Kind::picture) json["offsets"].push_back(scale.offset);
     }
+  }
+  if (const auto& crosstalk = s.model.diagnosis.crosstalk) {
+    json["crosstalk"] = {{"expected_db", 10 * std::log10(crosstalk->expected)},
+                         {"bound_db", 10 * std::log10(crosstalk->bound)}};
+  } else {
+    json["crosstalk"] = nullptr;
   }
   json["warnings"] = Json::array();
   for (const Warning& w : s.model.warnings) json["warnings"].push_back(w.text);
@@ -142,7 +149,7 @@ void run(const Options& o) {
   files.commit();
 
   if (!s.why.empty()) message("{}: {}", model.method, s.why);
-  print_warnings(model);
+  print_diagnosis(model);
   if (o.json) return print_json(json);
   print_table(s);
   fmt::print("\n");

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <string_view>
-
-#include "demix/model.hpp"
-#include "demix/recording.hpp"
-#include "demix/whitening.hpp"
+#include "demix/rotation.hpp"
 
 /// FastICA (Hyvarinen 1999). On white h = P (x - mean), with y = W h and a nonlinearity g:
 ///   W <- E[g(y) h^T] - diag(E[g'(y)]) W
@@ -13,27 +9,22 @@
 /// steps on a part of the frames, so it needs few over all of them and always ends at the same place.
 namespace demix {
 
-enum class Contrast { logcosh, exp, cube, skew };
-std::string_view contrast_name(Contrast contrast);
-Contrast contrast_named(std::string_view name);  ///< throws std::invalid_argument listing the names
-
 struct FastIcaOptions {
   Contrast contrast = Contrast::logcosh;
   bool deflation = false;  ///< one component after the other
   Index max_iterations = 500;
   double tolerance = 1e-7;  ///< of 1 - |cos| of the angle any row of W has still to turn
-  Matrix<double> start;     ///< an unmixing to go on from; empty: FOBI's
-  WhiteningOptions whitening;
-  Order order = Order::kurtosis;
-  ProgressCallback progress;
 
   void validate() const;
 };
 
-/// Never throws for not converging: the model then has a warning. Throws std::invalid_argument as fobi()
-/// does.
-Model fastica(const Recording& X, const FastIcaOptions& options = {});
-Model fastica(const Frames<float>& X, const FastIcaOptions& options = {});
-Model fastica(const Frames<double>& X, const FastIcaOptions& options = {});
+/// Not converging is a status of the rotation. `start`: where to go on from; empty: FOBI's.
+Rotation fastica(const WhiteRecording& white, const FastIcaOptions& options = {}, const Rotation& start = {});
+
+/// Whiten, rotate, describe. Throws std::invalid_argument as whiten() does; all other doubts are in the
+/// model.
+Model fastica(const Recording& X, const FastIcaOptions& options = {}, const BatchOptions& batch = {});
+Model fastica(const Frames<float>& X, const FastIcaOptions& options = {}, const BatchOptions& batch = {});
+Model fastica(const Frames<double>& X, const FastIcaOptions& options = {}, const BatchOptions& batch = {});
 
 }  // namespace demix

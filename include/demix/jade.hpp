@@ -1,8 +1,6 @@
 #pragma once
 
-#include "demix/model.hpp"
-#include "demix/recording.hpp"
-#include "demix/whitening.hpp"
+#include "demix/rotation.hpp"
 
 /// JADE (Cardoso, Souloumiac 1993): the rotation that makes all fourth cumulants of white data as diagonal as
 /// they get. With y = U^T h the components that FOBI finds in white h = P (x - mean):
@@ -21,17 +19,21 @@ struct JadeOptions {
   /// more than the data can tell; but it makes the answer the same wherever it is computed, and the last
   /// sweeps, which turn few pairs, cost little.
   double tolerance = 1e-8;
-  WhiteningOptions whitening;
-  Order order = Order::kurtosis;
-  ProgressCallback progress;
 
   void validate() const;
 };
 
-/// Never throws for not converging: the model then has a warning. Throws std::invalid_argument as fobi()
-/// does, and for more than 64 components (k-JADE: 128).
-Model jade(const Recording& X, const JadeOptions& options = {});
-Model jade(const Frames<float>& X, const JadeOptions& options = {});
-Model jade(const Frames<double>& X, const JadeOptions& options = {});
+/// Two passes. Not converging is a status of the rotation. Throws std::invalid_argument for more than 64
+/// components (k-JADE: 128).
+Rotation jade(const WhiteRecording& white, const JadeOptions& options = {});
+/// One pass, from a rotation that does not depend on the mixing, as FOBI's does not. (Only with that does
+/// k-JADE know its neighbours.)
+Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rotation& start);
+
+/// Whiten, rotate, describe. Throws std::invalid_argument as whiten() does; all other doubts are in the
+/// model.
+Model jade(const Recording& X, const JadeOptions& options = {}, const BatchOptions& batch = {});
+Model jade(const Frames<float>& X, const JadeOptions& options = {}, const BatchOptions& batch = {});
+Model jade(const Frames<double>& X, const JadeOptions& options = {}, const BatchOptions& batch = {});
 
 }  // namespace demix

@@ -30,9 +30,9 @@ struct MethodOptions {
   LambdaReading reading = LambdaReading::inverse_square;  ///< what `lambda` holds
   std::optional<Index> sub_gaussian;                      ///< orica: how many sources are
   std::optional<bool> whiten;  ///< online methods: whiten the input first; not given: see Input::white
-  std::optional<Order> order;  ///< workhorses: of the components; default by kurtosis
+  std::optional<Order> order;  ///< batch ICA: of the components; default by kurtosis
   std::optional<Matrix<double>> start;  ///< fastica, picard: an unmixing to go on from
-  Index stability = 0;                  ///< workhorses: times it is done again on two halves of the frames
+  Index stability = 0;                  ///< batch ICA: times it is done again on two halves of the frames
   Index passes = 1;                     ///< online methods: times over the data
   bool shuffle = false;                 ///< online methods: a new random order in every pass
   bool live = false;                    ///< online methods: keep the outputs as they came out
@@ -41,13 +41,33 @@ struct MethodOptions {
 
 /// An option that the method asked for does not have.
 struct NoSuchOption : std::invalid_argument {
+  /// `where`: " in its form natural", or nothing.
+  NoSuchOption(std::string_view of, std::string name, const std::string& where = {})
+      : std::invalid_argument("method " + std::string(of) + " has no option " + name + where),
+        method(of),
+        option(std::move(name)),
+        of_form(where) {}
+  std::string method, option, of_form;
+};
+
+/// An online method whose input has to be whitened first, or not to be: it does not say which.
+struct NeedsWhitening : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// A separation, or why there is none.
+/// A form that the method asked for does not have.
+struct NoSuchForm : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// A method that has found nothing: its weights grew without bound, or it came to no separation. What to do
+/// about it is in the text.
+struct Diverged : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A separation.
 struct Outcome {
-  bool ok = true;
-  std::string failure;  ///< one line, when not ok
   Model model;
   std::string why;      ///< this method, if it was left to demix
   Matrix<double> live;  ///< if asked for: each frame's output when it went by (for the last time)
@@ -79,26 +99,35 @@ std::string_view finds_name(Finds finds);
 
 struct Method {
   std::string_view name;
-  bool online;  ///< one frame at a time, else over the whole recording
-  bool local;   ///< every synapse learns from what is at hand (plus one number for all)
-  Input input;
-  Finds finds;
-  std::string_view sources;  ///< what it can separate
-  std::string_view cannot;   ///< what it cannot
-  std::string_view reference;
-  std::span<const Form> forms;                                         ///< the default first
-  double tau;                                                          ///< its default; 0: it has none
-  bool square;                                                         ///< as many outputs as inputs
-  unsigned options;                                                    ///< of those that few have
-  Outcome (*batch)(const Recording& X, const MethodOptions& options);  // if batch
-  std::unique_ptr<OnlineSeparator> (*make)(Index inputs, Index outputs, const MethodOptions& o);  // if online
+  bool online = false;  ///< one frame at a time, else over the whole recording
+  bool local = false;   ///< every synapse learns from what is at hand (plus one number for all)
+  Input input = Input::any;
+  Finds finds = Finds::sources;
+  std::string_view sources = {};  ///< what it can separate
+  std::string_view cannot = {};   ///< what it cannot
+  std::string_view reference = {};
+  std::span<const Form> forms = {};  ///< the default first
+  double tau = 0;                    ///< its default; 0: it has none
+  bool square = false;               ///< as many outputs as inputs
+  bool by_kurtosis = false;          ///< it comes to FOBI's optimum
+  double passes = 0;  ///< that it usually takes over a recording, if batch: to tell how far it is
 
-  static constexpr unsigned takes_lambda = 1, takes_weight = 2, takes_sub_gaussian = 4, fobi_optimum = 8,
-                            takes_start = 16, workhorse = 32;  ///< takes frame weights, order, stability
+  /// Of those options that few methods have.
+  bool takes_lambda = false;
+  bool takes_weight = false;        ///< w(||y||)
+  bool takes_sub_gaussian = false;  ///< how many sources are
+  bool takes_start = false;         ///< an unmixing to go on from
+  bool batch_ica = false;           ///< weights of frames, order, stability
 
-  const Form& form_named(std::string_view name) const;  ///< "" = the default; throws NoSuchOption
-  /// Throws NoSuchOption for what it does not have; fills in form, eta and tau where they are left to it.
+  Outcome (*batch)(const Recording& X, const MethodOptions& options) = nullptr;  // if batch
+  std::unique_ptr<OnlineSeparator> (*make)(Index inputs, Index outputs,
+                                           const MethodOptions& o) = nullptr;  // if online
+
+  const Form& form_named(std::string_view name) const;  ///< "" = the default; throws NoSuchForm
+  /// Throws NoSuchOption or NoSuchForm for what it does not have; fills in form, eta and tau where they are
+  /// left to it.
   MethodOptions checked(MethodOptions options) const;
+  /// Throws std::invalid_argument for data that cannot be separated, and Diverged.
   Outcome run(const Recording& X, const MethodOptions& options) const;
   Outcome run(const Frames<double>& X, const MethodOptions& options) const;
   /// An online method, ready for its first frame. Its initial weights have nothing to do with what else was

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demix/diagnosis.hpp"
 #include "demix/types.hpp"
 
 /// What a separator learned: enough to separate new data, to undo it, and to judge it.
@@ -13,10 +14,23 @@ namespace demix {
 
 /// Something the user should know before trusting the result.
 struct Warning {
-  enum class Kind { close_kurtosis, reduced_rank, few_samples, not_converged, refused_frames };
+  enum class Kind {
+    close_kurtosis,  ///< nothing tells these components apart
+    reduced_rank,
+    few_samples,
+    not_converged,
+    refused_frames,  ///< that hold NaN or Inf
+    convolved,       ///< echoes or delays, which no instantaneous separation can undo
+    dependent,       ///< these components go on and off together
+    glitches,        ///< a few frames make most of a component, or were left out
+    drift,           ///< slower than the recording can hold a few cycles of
+    clipped,         ///< channels that are cut off at their largest value
+    unstable         ///< not found again in halves of the recording
+  };
   Kind kind;
-  std::string text;               ///< one line, components and channels counted from 1
-  std::vector<Index> components;  ///< concerned, counted from 0
+  std::string text;                       ///< one line, components and channels counted from 1
+  std::vector<Index> components;          ///< concerned, counted from 0
+  std::vector<std::int64_t> frames = {};  ///< concerned, counted from 0
 };
 
 /// How a method that takes steps got to its end.
@@ -40,6 +54,7 @@ struct Model {
   Vector<double> stability;  ///< of each component, if it was asked for: 1 = found in both halves every time
   std::int64_t samples = 0;  ///< learned from
   Convergence convergence;
+  Diagnosis diagnosis;
   std::vector<Warning> warnings;
 
   Index channels() const { return mean.size(); }

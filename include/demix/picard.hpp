@@ -1,8 +1,6 @@
 #pragma once
 
-#include "demix/model.hpp"
-#include "demix/recording.hpp"
-#include "demix/whitening.hpp"
+#include "demix/rotation.hpp"
 
 /// Picard (Ablin, Cardoso, Gramfort 2018): maximum likelihood with the densities of extended Infomax, by
 /// L-BFGS on relative changes of W, y = W h, with the Hessian of independent sources as preconditioner:
@@ -18,18 +16,17 @@ struct PicardOptions {
   Index max_iterations = 500;
   double tolerance = 1e-7;  ///< of the largest entry of the relative gradient
   Index memory = 10;        ///< of L-BFGS, in steps
-  Matrix<double> start;     ///< an unmixing to go on from; empty: FOBI's
-  WhiteningOptions whitening;
-  Order order = Order::kurtosis;
-  ProgressCallback progress;
 
   void validate() const;
 };
 
-/// Never throws for not converging: the model then has a warning. Throws std::invalid_argument as fobi()
-/// does.
-Model picard(const Recording& X, const PicardOptions& options = {});
-Model picard(const Frames<float>& X, const PicardOptions& options = {});
-Model picard(const Frames<double>& X, const PicardOptions& options = {});
+/// Not converging is a status of the rotation. `start`: where to go on from; empty: FOBI's.
+Rotation picard(const WhiteRecording& white, const PicardOptions& options = {}, const Rotation& start = {});
+
+/// Whiten, rotate, describe. Throws std::invalid_argument as whiten() does; all other doubts are in the
+/// model.
+Model picard(const Recording& X, const PicardOptions& options = {}, const BatchOptions& batch = {});
+Model picard(const Frames<float>& X, const PicardOptions& options = {}, const BatchOptions& batch = {});
+Model picard(const Frames<double>& X, const PicardOptions& options = {}, const BatchOptions& batch = {});
 
 }  // namespace demix

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/scratch.hpp"
-#include "demix/fastica.hpp"
+#include "demix/contrast.hpp"
 
 namespace demix {
 

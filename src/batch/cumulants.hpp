@@ -1,14 +1,60 @@
 #pragma once
 
-#include "demix/recording.hpp"
+#include <utility>
+#include <vector>
+
+#include "core/frame_kernels.hpp"
+#include "core/sum_over.hpp"
 
 namespace demix {
 
-/// The fourth cumulants of white y = P (x - mean), in one pass from a third to two thirds of the work:
-///   C^ij_kl = cum(y_i, y_j, y_k, y_l) = E[y_i y_j y_k y_l] - d_ij d_kl - d_ik d_jl - d_il d_jk
-/// A row per matrix C^ij, 0 <= j - i < neighbours, by j and then i, and a column per entry k <= l, at
-/// pair_index(k, l). C^ij and C^ji are the same: once is enough, with weight sqrt 2.
-Matrix<double> cumulant_matrices(const Recording& X, const Vector<double>& mean, const Matrix<double>& P,
-                                 Index neighbours, const ProgressCallback& progress = {});
+/// F_ijkl = sum_t y_i y_j y_k y_l for neighbours (i, j), 0 <= j - i < neighbours, and all (k, l): products of
+/// pairs. A few pairs are multiplied by all. For many it is cheaper to have every F once, with its indices in
+/// order, i <= j <= k <= l: the pairs (k, l) by k and then l, four at a time, by all (i, j) up to the last
+/// (k, k).
+class FourthSums {
+ public:
+  FourthSums(Index d, Index neighbours);
+  /// Y: the components of each frame, weighted in place. A frame of weight w counts as w times itself.
+  void add(LineMatrix<double>& Y, const double* weights, Index frames);
+  void merge(const FourthSums& other);
+
+  /// The fourth cumulants of white y:
+  ///   C^ij_kl = cum(y_i, y_j, y_k, y_l) = E[y_i y_j y_k y_l] - d_ij d_kl - d_ik d_jl - d_il d_jk
+  /// A row per matrix C^ij, by j and then i, and a column per entry k <= l, at pair_index(k, l). C^ij and
+  /// C^ji are the same: once is enough, with weight sqrt 2.
+  Matrix<double> cumulants() const;
+
+ private:
+  struct Slice {
+    std::vector<Index> rows;  // pairs
+    Index columns = 0;        // the first so many pairs
+    Matrix<double> sums;      // empty until something is added, so that a copy costs nothing
+  };
+  Index matrices() const { return static_cast<Index>(wanted_.size()); }
+  double sum(Index m, Index k, Index l) const;  // F_ijkl, (i, j) of matrix m
+
+  Index d_;
+  std::vector<std::pair<Index, Index>> wanted_;
+  bool ordered_ = false;
+  std::vector<Slice> slices_;
+  double total_ = 0;  // of the weights
+};
+
+/// The fourth moments of y = P (x - mean).
+class CumulantRequest {
+ public:
+  using Sums = FourthSums;
+  CumulantRequest(const Vector<double>& mean, const Matrix<double>& P, Index neighbours)
+      : mean_(mean), P_(P), none_(P.rows(), neighbours) {}
+
+  FourthSums none() const { return none_; }
+  void add(FourthSums& sums, const Chunk& chunk) const;
+
+ private:
+  Vector<double> mean_;
+  Multiplier<double> P_;
+  FourthSums none_;
+};
 
 }  // namespace demix

@@ -6,10 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "batch/contrast.hpp"
-#include "batch/frame.hpp"
-#include "batch/learning_data.hpp"
-#include "core/warnings.hpp"
+#include "batch/contrast_sums.hpp"
+#include "batch/fobi_start.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {
@@ -49,8 +47,7 @@ class Search {
   };
   // Steps over these data, until no row has more than this to turn. project(W): orthonormal again.
   template <typename Project>
-  void run(const Recording& X, InFloat in_float, double tolerance, Index most, const Project& project,
-           const ProgressCallback& progress) {
+  void run(const Recording& X, InFloat in_float, double tolerance, Index most, const Project& project) {
     double smallest = 1;
     double before = 1;
     Index since = 0;
@@ -59,7 +56,6 @@ class Search {
       const bool rough = before > 0.1 ? in_float.large : in_float.small;
       Matrix<double> next = project(step(X, rough));
       ++iterations;
-      if (progress) progress(1. / 3 + static_cast<double>(iterations) / static_cast<double>(3 * most));
       if (!next.allFinite()) {  // there is nothing to tell directions apart by
         left = Vector<double>::Ones(W.rows());
         break;
@@ -84,7 +80,8 @@ class Search {
  private:
   // E[g(y) h^T] - diag(E[g'(y)]) W
   Matrix<double> step(const Recording& X, bool in_float) {
-    const ContrastSums sums = contrast_sums(X, white_.mean, W * white_.whitener, options_.contrast, in_float);
+    const ContrastSums sums =
+        sum_over(X, ContrastRequest{white_.mean, W * white_.whitener, options_.contrast, in_float});
     const double gaussian = gaussian_values[static_cast<std::size_t>(options_.contrast)];
     objectives.push_back((sums.value.array() / sums.frames - gaussian).square().sum());
     return (sums.product * white_.whitener.transpose() - sums.slope.asDiagonal() * W) / sums.frames;
@@ -96,15 +93,14 @@ class Search {
 
 // On all stages of the data, each from where the last one ended.
 template <typename Project>
-void search(Search& s, const LearningData& data, const FastIcaOptions& options, const Project& project) {
+void search(Search& s, const TrainingStages& data, const FastIcaOptions& options, const Project& project) {
   const double roughly = std::max(1e-2, options.tolerance);  // a part leads no nearer
   const bool rough = data.in_float(1e-2);
   for (const Recording* part : data.stages()) {
     const bool last = part == &data.all();
     const double tolerance = last ? options.tolerance : roughly;
     s.run(*part, {rough, last ? data.are_floats() : rough}, tolerance,
-          last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project,
-          last && !options.deflation ? options.progress : ProgressCallback());
+          last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project);
   }
 }
 
@@ -114,15 +110,14 @@ struct Found {
   Index turning = 0;  // rows that have not come to rest
 };
 
-Found all_at_once(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
-  Search s(white, options, data.start(options.start));
-  search(s, data, options, [](const Matrix<double>& W) { return orthogonal(W); });
+Found all_at_once(const WhiteRecording& white, const FastIcaOptions& options, const Matrix<double>& start) {
+  Search s(white.whitening(), options, start);
+  search(s, white.stages(), options, [](const Matrix<double>& W) { return orthogonal(W); });
   const Index turning = (s.left.array() > options.tolerance).count();
   return {s.W, {turning == 0, s.iterations, s.objectives}, turning};
 }
 
-Found one_by_one(const LearningData& data, const Whitening& white, const FastIcaOptions& options) {
-  const Matrix<double> start = data.start(options.start);
+Found one_by_one(const WhiteRecording& white, const FastIcaOptions& options, const Matrix<double>& start) {
   const Index d = start.rows();
   Found out{Matrix<double>(0, d), {true, 0, {}}, 0};
   for (Index i = 0; i < d; ++i) {
@@ -130,16 +125,15 @@ Found one_by_one(const LearningData& data, const Whitening& white, const FastIca
     const Matrix<double> rest = start - (start * out.W.transpose()) * out.W;
     Index row = 0;
     rest.rowwise().norm().maxCoeff(&row);
-    Search s(white, options, orthogonal_to(out.W, rest.row(row)));
+    Search s(white.whitening(), options, orthogonal_to(out.W, rest.row(row)));
     if (i + 1 < d) {  // the last one has no choice
-      search(s, data, options, [&](const Matrix<double>& w) { return orthogonal_to(out.W, w); });
+      search(s, white.stages(), options, [&](const Matrix<double>& w) { return orthogonal_to(out.W, w); });
       out.turning += s.left(0) > options.tolerance ? 1 : 0;
       out.convergence.iterations += s.iterations;
       out.convergence.objective.push_back(s.objectives.back());
     }
     out.W.conservativeResize(i + 1, d);
     out.W.row(i) = s.W;
-    if (options.progress) options.progress(1. / 3 + static_cast<double>(i + 1) / static_cast<double>(3 * d));
   }
   out.convergence.converged = out.turning == 0;
   return out;
@@ -161,39 +155,27 @@ Contrast contrast_named(std::string_view name) {
 }
 
 void FastIcaOptions::validate() const {
-  whitening.validate();
   if (max_iterations < 1) throw std::invalid_argument("max_iterations: expected at least 1");
   if (!(tolerance > 0 && tolerance < 1)) throw std::invalid_argument("tolerance: expected between 0 and 1");
 }
 
-Model fastica(const Recording& X, const FastIcaOptions& options) {
+Rotation fastica(const WhiteRecording& white, const FastIcaOptions& options, const Rotation& start) {
   options.validate();
-  const Whitening white = prepare(X, options.whitening, options.progress);
-  const LearningData data(X, white);
+  const Matrix<double> from = start.W.size() > 0 ? start.W : fobi_of_first_stage(white).W;
   const Found found =
-      options.deflation ? one_by_one(data, white, options) : all_at_once(data, white, options);
-  Model model = finish(X, white, found.W, {.order = options.order, .progress = options.progress});
-  model.method = "fastica";
-  model.options["contrast"] = contrast_name(options.contrast);
-  if (options.deflation) model.options["deflation"] = "yes";
-  model.convergence = found.convergence;
-  warn_of_gaussians(model);
+      options.deflation ? one_by_one(white, options, from) : all_at_once(white, options, from);
+  Rotation r{.W = found.W,
+             .method = "fastica",
+             .options = {{"contrast", std::string(contrast_name(options.contrast))}},
+             .equation = EstimatingEquation{EstimatingEquation::Kind::contrast, options.contrast, {}},
+             .convergence = found.convergence};
+  if (options.deflation) r.options["deflation"] = "yes";
   if (found.turning > 0) {
-    model.warnings.push_back({Warning::Kind::not_converged,
-                              std::to_string(found.turning) + " of " + std::to_string(found.W.rows()) +
-                                  " components still turn after " +
-                                  std::to_string(found.convergence.iterations) +
-                                  " iterations: too close to Gaussian or to each other to tell apart",
-                              {}});
+    r.doubt = std::to_string(found.turning) + " of " + std::to_string(found.W.rows()) +
+              " components still turn after " + std::to_string(found.convergence.iterations) +
+              " iterations: too close to Gaussian or to each other to tell apart";
   }
-  return model;
-}
-
-Model fastica(const Frames<float>& X, const FastIcaOptions& options) {
-  return fastica(MatrixRecording<float>(X), options);
-}
-Model fastica(const Frames<double>& X, const FastIcaOptions& options) {
-  return fastica(MatrixRecording<double>(X), options);
+  return r;
 }
 
 }  // namespace demix

@@ -1,26 +1,30 @@
 #include "demix/fobi.hpp"
 
-#include "batch/frame.hpp"
+#include "batch/fobi_start.hpp"
+#include "core/sum_over.hpp"
+#include "demix/linear_algebra.hpp"
 
 namespace demix {
+namespace {
 
-Model fobi(const Recording& X, const FobiOptions& options) {
-  const ProgressCallback& progress = options.progress;
-  const Whitening white = prepare(X, options.whitening, progress);             // h = P (x - mean)
-  const Eigenpairs eig = fobi_eigenpairs(X, white, options.weight, progress);  // C_z = U D U^T
-  Model model =
-      finish(X, white, eig.vectors.transpose(),  // y = U^T h
-             {Finish::ByWeight{options.weight, eig.values, options.crosstalk}, options.order, progress});
-  model.method = "fobi";
-  model.options["weight"] = weight_name(options.weight);
-  return model;
+// C_z = E[w(||h||^2) h h^T] = U D U^T, y = U^T h
+Matrix<double> fobi_rotation(const Recording& X, const Whitening& white, Weight weight) {
+  const Matrix<double> Cz =
+      sum_over(X, WeightedCovarianceRequest{white.mean, white.whitener, weight}).covariance();
+  return symmetric_eigen(Cz).vectors.transpose();
 }
 
-Model fobi(const Frames<float>& X, const FobiOptions& options) {
-  return fobi(MatrixRecording<float>(X), options);
+}  // namespace
+
+Rotation fobi(const WhiteRecording& white, const FobiOptions& options) {
+  return {.W = fobi_rotation(white.recording(), white.whitening(), options.weight),
+          .method = "fobi",
+          .options = {{"weight", std::string(weight_name(options.weight))}},
+          .equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, options.weight}};
 }
-Model fobi(const Frames<double>& X, const FobiOptions& options) {
-  return fobi(MatrixRecording<double>(X), options);
+
+Rotation fobi_of_first_stage(const WhiteRecording& white) {
+  return {.W = fobi_rotation(white.stages().first(), white.whitening(), Weight::square)};
 }
 
 }  // namespace demix

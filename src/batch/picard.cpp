@@ -6,11 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "batch/contrast.hpp"
-#include "batch/frame.hpp"
-#include "batch/learning_data.hpp"
-#include "core/parallel_sum.hpp"
-#include "core/warnings.hpp"
+#include "batch/contrast_sums.hpp"
+#include "batch/fobi_start.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {
@@ -52,7 +49,7 @@ class Likelihood {
 
   Statistics look(const Matrix<double>& W) const {
     const Matrix<double> B = W * white_.whitener;
-    const ContrastSums sums = contrast_sums(X_, white_.mean, B, Contrast::logcosh, in_float_);
+    const ContrastSums sums = sum_over(X_, ContrastRequest{white_.mean, B, Contrast::logcosh, in_float_});
     const double n = sums.frames;
     return {W, sums.product * B.transpose() / n, sums.slope / n, sums.value / n, sums.square / n, n};
   }
@@ -166,7 +163,7 @@ bool line_search(const Likelihood& likelihood, const Point& here, const Vector<d
 }
 
 Found descend(const Likelihood& likelihood, const Matrix<double>& start, double tolerance, Index most,
-              Index memory_steps, const ProgressCallback& progress) {
+              Index memory_steps) {
   Memory memory(memory_steps);
   Statistics statistics = likelihood.look(start);
   Vector<double> k = statistics.signs();
@@ -202,9 +199,6 @@ Found descend(const Likelihood& likelihood, const Matrix<double>& start, double 
       memory.clear();
       here = likelihood.at(statistics, k);
     }
-    if (progress) {
-      progress(static_cast<double>(out.convergence.iterations) / static_cast<double>(most));
-    }
   }
 }
 
@@ -222,10 +216,7 @@ Matrix<double> first_steps(const Likelihood& likelihood, Matrix<double> W) {
 
 // E[h h^T] of frames that were not all whitened by
 Matrix<double> second_moment(const Recording& X, const Whitening& white) {
-  Moments moments(X.channels());
-  parallel_sum(X, {}, 0, 0, moments, [&](Moments& sum, const AnyFrames& chunk, std::int64_t before) {
-    sum.add(chunk, X.weights_from(before));
-  });
+  const Moments moments = sum_over(X, CovarianceRequest{X.channels()});
   const Vector<double> off = moments.mean() - white.mean;
   return white.whitener * (moments.covariance() + off * off.transpose()) * white.whitener.transpose();
 }
@@ -233,43 +224,38 @@ Matrix<double> second_moment(const Recording& X, const Whitening& white) {
 }  // namespace
 
 void PicardOptions::validate() const {
-  whitening.validate();
   if (max_iterations < 1) throw std::invalid_argument("max_iterations: expected at least 1");
   if (!(tolerance > 0 && tolerance < 1)) throw std::invalid_argument("tolerance: expected between 0 and 1");
   if (memory < 1) throw std::invalid_argument("memory: expected at least 1");
 }
 
-Model picard(const Recording& X, const PicardOptions& options) {
+Rotation picard(const WhiteRecording& recording, const PicardOptions& options, const Rotation& start) {
   options.validate();
-  const Whitening white = prepare(X, options.whitening, options.progress);
-  const Index d = white.components();
+  const Whitening& white = recording.whitening();
+  const TrainingStages& data = recording.stages();
+  const Index d = recording.components();
   const Matrix<double> I = Matrix<double>::Identity(d, d);
-  const LearningData data(X, white);
-  const auto part_of_progress = [&](double from, double to) -> ProgressCallback {
-    if (!options.progress) return {};
-    return [&options, from, to](double share) { options.progress(from + (to - from) * share); };
-  };
 
-  Matrix<double> W = data.start(options.start);
+  Matrix<double> W = start.W.size() > 0 ? start.W : fobi_of_first_stage(recording).W;
   constexpr double roughly = 1e-2;
-  W = first_steps({*data.stages().front(), white, true, I, data.in_float(roughly)}, W);
+  W = first_steps({data.first(), white, true, I, data.in_float(roughly)}, W);
   for (const Recording* part : data.stages()) {
     if (part == &data.all()) break;
     W = descend({*part, white, true, I, data.in_float(roughly)}, W, std::max(roughly, options.tolerance), 50,
-                options.memory, {})
+                options.memory)
             .W;
   }
-  const Matrix<double> R = options.orthogonal || &data.all() == &X ? I : second_moment(data.all(), white);
+  const bool whole = &data.all() == &recording.recording();
+  const Matrix<double> R = options.orthogonal || whole ? I : second_moment(data.all(), white);
   // As far as floats lead, which is most of the way.
   constexpr double nearly = 1e-4;
-  Found rough{W, {false, 0, {0}}, 0};
+  Found rough{.W = W, .convergence = {false, 0, {0}}};
   if (data.in_float(nearly) && options.tolerance < nearly) {
     rough = descend({data.all(), white, options.orthogonal, R, true}, W, nearly, options.max_iterations,
-                    options.memory, part_of_progress(1. / 3, 1. / 2));
+                    options.memory);
   }
   Found found = descend({data.all(), white, options.orthogonal, R}, rough.W, options.tolerance,
-                        options.max_iterations - rough.convergence.iterations, options.memory,
-                        part_of_progress(1. / 2, 2. / 3));
+                        options.max_iterations - rough.convergence.iterations, options.memory);
   found.convergence.iterations += rough.convergence.iterations;
   // The last of these is of the same W as the first of those; losses in float are all off by about as much.
   std::vector<double>& losses = rough.convergence.objective;
@@ -279,27 +265,15 @@ Model picard(const Recording& X, const PicardOptions& options) {
   found.convergence.objective.insert(found.convergence.objective.begin(), losses.begin(), losses.end());
   found.W.rowwise().normalize();  // outputs of variance 1
 
-  Model model = finish(X, white, found.W, {.order = options.order, .progress = options.progress});
-  model.method = "picard";
-  if (!options.orthogonal) model.options["orthogonal"] = "no";
-  model.convergence = found.convergence;
-  warn_of_gaussians(model);
+  Rotation r{
+      .W = found.W, .method = "picard", .equation = EstimatingEquation{}, .convergence = found.convergence};
+  if (!options.orthogonal) r.options["orthogonal"] = "no";
   if (!found.convergence.converged) {
-    model.warnings.push_back({Warning::Kind::not_converged,
-                              "the gradient is " + std::to_string(found.gradient) + " after " +
-                                  std::to_string(found.convergence.iterations) +
-                                  " iterations: some components are too close to Gaussian or to each other "
-                                  "to tell apart",
-                              {}});
+    r.doubt = "the gradient is " + std::to_string(found.gradient) + " after " +
+              std::to_string(found.convergence.iterations) +
+              " iterations: some components are too close to Gaussian or to each other to tell apart";
   }
-  return model;
-}
-
-Model picard(const Frames<float>& X, const PicardOptions& options) {
-  return picard(MatrixRecording<float>(X), options);
-}
-Model picard(const Frames<double>& X, const PicardOptions& options) {
-  return picard(MatrixRecording<double>(X), options);
+  return r;
 }
 
 }  // namespace demix

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "batch/frame.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/moments.hpp"
 #include "demix/random.hpp"
+#include "demix/rotation.hpp"
 
 namespace demix {
 namespace {
@@ -99,7 +99,9 @@ Matrix<double> as_rotation(const SmIcaOffline& run, const Whitening& white) {
 template <typename T>
 SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options) {
   options.validate();
-  const Whitening white = prepare(MatrixRecording<T>(X), options.whitening);
+  const MatrixRecording<T> recording(X);
+  const WhiteRecording white_recording = whiten(recording, options.whitening);
+  const Whitening& white = white_recording.whitening();
   const Index d = white.components();
   const Vector<double> lambda2 = options.lambda2.size() > 0 ? options.lambda2 : default_lambda2(d);
   if (lambda2.size() != d) {
@@ -117,18 +119,18 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
     published<T>(run, X, moments, options, lambda2);
     if (run.status == OfflineStatus::diverged) return run;
   }
-  run.model =
-      finish(MatrixRecording<T>(X), white, as_rotation(run, white), {.by = Finish::ByWeight{options.weight}});
-  run.model.method = "sm-ica-offline";
-  run.model.options["steps"] = options.steps == SmIcaOfflineOptions::Steps::natural ? "natural" : "published";
-  run.model.options["seed"] = std::to_string(options.seed);
+  Rotation rotation{
+      .W = as_rotation(run, white),
+      .method = "sm-ica-offline",
+      .options = {{"steps", options.steps == SmIcaOfflineOptions::Steps::natural ? "natural" : "published"},
+                  {"seed", std::to_string(options.seed)}},
+      .equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, options.weight}};
   if (run.status != OfflineStatus::converged) {
-    run.model.warnings.push_back({Warning::Kind::not_converged,
-                                  "not converged after " + std::to_string(run.iterations) +
-                                      " iterations: about " + std::to_string(run.residual) + " left where " +
-                                      std::to_string(options.tolerance) + " was asked for",
-                                  {}});
+    rotation.doubt = "not converged after " + std::to_string(run.iterations) + " iterations: about " +
+                     std::to_string(run.residual) + " left where " + std::to_string(options.tolerance) +
+                     " was asked for";
   }
+  run.model = describe(white_recording, rotation);
   return run;
 }
 

@@ -90,6 +90,14 @@ void Model::validate() const {
   require(kurtosis.size() == k, "kurtosis does not have one value per component");
   require(stability.size() == 0 || (stability.size() == k && stability.allFinite()),
           "stability does not have one number per component");
+  const auto square_or_none = [&](const Matrix<double>& m) {
+    return m.size() == 0 || (m.rows() == k && m.cols() == k && m.allFinite());
+  };
+  require(square_or_none(diagnosis.coherence) && square_or_none(diagnosis.magnitudes) &&
+              (!diagnosis.crosstalk ||
+               (square_or_none(diagnosis.crosstalk->pairs) && std::isfinite(diagnosis.crosstalk->expected) &&
+                std::isfinite(diagnosis.crosstalk->bound))),
+          "the diagnosis does not have one number per pair of components");
   require(names.empty() || static_cast<Index>(names.size()) == n, "names do not match the channels");
   require(mean.allFinite() && unmixing.allFinite() && mixing.allFinite() && kurtosis.allFinite(),
           "a value is not finite");

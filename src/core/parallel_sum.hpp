@@ -66,13 +66,10 @@ class SharedReading {
 /// A sum over a recording, on all cores. For each chunk a thread makes a copy of `total` as it was, calls
 /// add(copy, chunk, frames before it), and, in the order of the chunks, total.merge(copy). So the result does
 /// not depend on the number of threads. What reading, add or merge throws is thrown, the first in order.
-/// Progress goes from `from` to `to`.
 template <typename Sum, typename Add>
-void parallel_sum(const Recording& X, const ProgressCallback& progress, double from, double to, Sum& total,
-                  const Add& add) {
+void parallel_sum(const Recording& X, Sum& total, const Add& add) {
   struct Part {
     Sum sum;
-    std::int64_t end = 0;  // frames, up to its last
     std::exception_ptr wrong;
   };
   const Sum zero = total;
@@ -96,9 +93,6 @@ void parallel_sum(const Recording& X, const ProgressCallback& progress, double f
       try {
         if (part.wrong) std::rethrow_exception(part.wrong);
         total.merge(part.sum);
-        if (progress && all > 0) {
-          progress(from + (to - from) * std::min(1.0, static_cast<double>(part.end) / all));
-        }
       } catch (...) {
         error = std::current_exception();
       }
@@ -110,14 +104,13 @@ void parallel_sum(const Recording& X, const ProgressCallback& progress, double f
       Recording::Room room;
       SharedReading::Chunk chunk;
       for (;;) {
-        Part part{zero, 0, {}};
+        Part part{zero, {}};
         try {
           source.next(chunk, room, [&](const AnyFrames& frames) { add(part.sum, frames, chunk.before); });
         } catch (...) {
           part.wrong = std::current_exception();
         }
         if (chunk.frames == 0 && !part.wrong) return;
-        part.end = chunk.before + chunk.frames;
         std::unique_lock lock(merging);
         if (error) return;
         waiting.emplace(chunk.number, std::move(part));

@@ -196,7 +196,7 @@ std::unique_ptr<Recording::Reading> MappedRecording::read() const {
 
 void MappedRecording::pass(const Visitor& visit) const {
   InOrder in_order{&visit, {}};
-  parallel_sum(from_, {}, 0, 0, in_order, [&](InOrder& mine, const AnyFrames& chunk, std::int64_t) {
+  parallel_sum(from_, in_order, [&](InOrder& mine, const AnyFrames& chunk, std::int64_t) {
     thread_local Matrix<double> room;
     mine.frames = map_(as_doubles(chunk, room));
   });

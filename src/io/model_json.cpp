@@ -17,12 +17,19 @@ using nlohmann::ordered_json;
 constexpr const char* format = "demix-model";
 constexpr int format_version = 1;
 
-constexpr std::array<std::pair<Warning::Kind, const char*>, 5> warning_kinds{
+constexpr std::array<std::pair<Warning::Kind, const char*>, 11> warning_kinds{
     {{Warning::Kind::close_kurtosis, "close_kurtosis"},
      {Warning::Kind::reduced_rank, "reduced_rank"},
      {Warning::Kind::few_samples, "few_samples"},
      {Warning::Kind::not_converged, "not_converged"},
-     {Warning::Kind::refused_frames, "refused_frames"}}};
+     {Warning::Kind::refused_frames, "refused_frames"},
+
+     {Warning::Kind::convolved, "convolved"},
+     {Warning::Kind::dependent, "dependent"},
+     {Warning::Kind::glitches, "glitches"},
+     {Warning::Kind::drift, "drift"},
+     {Warning::Kind::clipped, "clipped"},
+     {Warning::Kind::unstable, "unstable"}}};
 
 // Bytes that are no UTF-8 (a channel name in some old encoding) are replaced, not refused.
 std::string text_of(const ordered_json& json, int indent) {
@@ -73,6 +80,33 @@ std::int64_t count_from(const ordered_json& json) {
   return json.get<std::int64_t>();
 }
 
+ordered_json diagnosis_json(const Diagnosis& d) {
+  ordered_json json;
+  if (d.crosstalk) {
+    json["crosstalk"] = {{"expected", d.crosstalk->expected},
+                         {"bound", d.crosstalk->bound},
+                         {"pairs", rows_of(d.crosstalk->pairs)}};
+  } else {
+    json["crosstalk"] = nullptr;
+    json["no_crosstalk"] = d.no_crosstalk;
+  }
+  if (d.coherence.size() > 0) json["coherence"] = rows_of(d.coherence);
+  if (d.magnitudes.size() > 0) json["magnitudes"] = rows_of(d.magnitudes);
+  return json;
+}
+
+Diagnosis diagnosis_from(const ordered_json& json) {
+  Diagnosis d;
+  if (const ordered_json& c = json.at("crosstalk"); !c.is_null()) {
+    d.crosstalk = {c.at("expected").get<double>(), c.at("bound").get<double>(), matrix_from(c.at("pairs"))};
+  } else {
+    d.no_crosstalk = json.at("no_crosstalk").get<std::string>();
+  }
+  if (json.contains("coherence")) d.coherence = matrix_from(json["coherence"]);
+  if (json.contains("magnitudes")) d.magnitudes = matrix_from(json["magnitudes"]);
+  return d;
+}
+
 std::vector<Index> counts_from(const ordered_json& json) {
   std::vector<Index> counts;
   for (const auto& count : json) counts.push_back(count_from(count));
@@ -101,6 +135,7 @@ std::string to_json(const Model& model) {
   json["mean"] = list_of(model.mean);
   json["unmixing"] = rows_of(model.unmixing);
   json["mixing"] = rows_of(model.mixing);
+  json["diagnosis"] = diagnosis_json(model.diagnosis);
   json["warnings"] = ordered_json::array();
   for (const Warning& w : model.warnings) {
     const char* kind = "?";
@@ -108,6 +143,7 @@ std::string to_json(const Model& model) {
       if (value == w.kind) kind = text;
     }
     json["warnings"].push_back({{"kind", kind}, {"text", w.text}, {"components", w.components}});
+    if (!w.frames.empty()) json["warnings"].back()["frames"] = w.frames;
   }
   json["checksum"] = checksum_text(json);
   return text_of(json, 1) + "\n";
@@ -146,13 +182,16 @@ Model parse_model(std::string_view text, const std::string& name) {
       model.convergence = {c.at("converged").get<bool>(), count_from(c.at("iterations")),
                            c.at("objective").get<std::vector<double>>()};
     }
+    if (json.contains("diagnosis")) model.diagnosis = diagnosis_from(json["diagnosis"]);
     model.mean = vector_from(json.at("mean"));
     model.unmixing = matrix_from(json.at("unmixing"));
     model.mixing = matrix_from(json.at("mixing"));
     for (const auto& w : json.at("warnings")) {
       for (const auto& [value, kind] : warning_kinds) {
         if (w.at("kind") == kind) {
-          model.warnings.push_back({value, w.at("text").get<std::string>(), counts_from(w.at("components"))});
+          Warning warning{value, w.at("text").get<std::string>(), counts_from(w.at("components"))};
+          if (w.contains("frames")) warning.frames = counts_from(w["frames"]);
+          model.warnings.push_back(std::move(warning));
         }
       }
     }

@@ -9,7 +9,6 @@ Outcome run_fobi(const Recording& X, const MethodOptions& o);
 Outcome run_fastica(const Recording& X, const MethodOptions& o);
 Outcome run_jade(const Recording& X, const MethodOptions& o);
 Outcome run_picard(const Recording& X, const MethodOptions& o);
-/// FOBI, and unless that is surely enough, FastICA, and unless that comes to rest soon, Picard.
 Outcome run_auto(const Recording& X, const MethodOptions& o);
 Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o);
 

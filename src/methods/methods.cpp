@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "core/counted_recording.hpp"
 #include "demix/rules/amari.hpp"
 #include "demix/rules/bcm.hpp"
 #include "demix/rules/bio_nica.hpp"
@@ -42,78 +43,168 @@ constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}
 
 // A learning rule's row: what can be known from its type is.
 template <typename R>
-constexpr Method rule(std::string_view name, Input input, Finds finds, std::string_view sources,
-                      std::string_view cannot, std::string_view reference, unsigned options = 0) {
-  return {name,    true,        std::is_base_of_v<LocalRule<R>, R>,
-          input,   finds,       sources,
-          cannot,  reference,   R::forms,
-          R::tau,  R::square,   options,
-          nullptr, make_rule<R>};
+constexpr Method rule(Method row) {
+  row.online = true;
+  row.local = std::is_base_of_v<LocalRule<R>, R>;
+  row.forms = R::forms;
+  row.tau = R::tau;
+  row.square = R::square;
+  row.make = make_rule<R>;
+  return row;
 }
 
 constexpr std::string_view paper = "Bahroun, Chklovskii, Sengupta 2021";
 constexpr std::string_view distinct = "any, of distinct kurtosis";
-constexpr auto sources = Finds::sources;
-constexpr unsigned by_kurtosis = Method::fobi_optimum;
-constexpr unsigned workhorse = Method::workhorse;
+constexpr std::string_view not_gaussian = "any but Gaussian";
+constexpr std::string_view gaussians = "two or more Gaussian sources";
 
 const auto table = std::to_array<Method>({
-    {"auto", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "fobi; where that is not surely enough fastica or picard", one_form, 0, false, workhorse, run_auto,
-     nullptr},
-    {"fastica", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "Hyvarinen 1999", fastica_forms, 0, false, workhorse | Method::takes_start, run_fastica, nullptr},
-    {"picard", false, false, Input::any, sources, "any but Gaussian", "two or more Gaussian sources",
-     "Ablin, Cardoso, Gramfort 2018", picard_forms, 0, false, workhorse | Method::takes_start, run_picard,
-     nullptr},
-    {"fobi", false, false, Input::any, sources, distinct, "sources of equal kurtosis", "Cardoso 1989",
-     one_form, 0, false, Method::takes_weight | by_kurtosis | workhorse, run_fobi, nullptr},
-    {"jade", false, false, Input::any, sources, "any but Gaussian",
-     "two or more Gaussian sources; more than 64 components (k-jade 128)",
-     "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013", jade_forms, 0, false, workhorse, run_jade,
-     nullptr},
-    {"sm-ica-offline", false, false, Input::any, sources, distinct, "sources of equal kurtosis", paper,
-     offline_forms, 0.75, false, Method::takes_weight | Method::takes_lambda | by_kurtosis,
-     run_sm_ica_offline, nullptr},
-    {"sm-ica", true, true, Input::centred, sources, distinct,
-     "sources of equal kurtosis; recordings in time order (--shuffle); in form published: most data", paper,
-     sm_ica_forms, 1.5, false, Method::takes_lambda | by_kurtosis, nullptr, make_sm_ica},
-    {"stream", true, false, Input::any, sources, distinct,
-     "sources of equal kurtosis; above 32 channels, time order costs accuracy",
-     "demix: running fourth moments", one_form, 0, false, by_kurtosis, nullptr, make_stream},
-    {"recursive-fobi", true, false, Input::any, sources, distinct,
-     "the same; its outputs change places while it learns", "Cardoso 1989, on running moments", one_form, 0,
-     false, by_kurtosis, nullptr, make_recursive_fobi},
-    rule<rules::Orica>("orica", Input::centred, sources, "sub- and super-Gaussian",
-                       "recordings in time order (--shuffle)", "Hsu et al. 2016", Method::takes_sub_gaussian),
-    rule<rules::Infomax>("infomax", Input::centred, sources, "both (extended), or one kind by form",
-                         "the other kind, in the forms for one; coloured data slows all forms but extended",
-                         "Bell, Sejnowski 1995; Lee et al. 1999"),
-    rule<rules::Easi>("easi", Input::centred, sources, "sub- or super-Gaussian, by form",
-                      "sub- and super-Gaussian together", "Cardoso, Laheld 1996"),
-    rule<rules::Amari>("amari", Input::centred, sources, "sub-Gaussian",
-                       "super-Gaussian; the polynomial diverges on most data", "Amari, Cichocki, Yang 1996"),
-    rule<rules::HeraultJutten>("hj", Input::centred, sources, "sub-Gaussian", "super-Gaussian",
-                               "Jutten, Herault 1991"),
-    rule<rules::NonlinearOja>("nonlinear-oja", Input::white, sources, "sub-Gaussian",
-                              "super-Gaussian; input that is not white", "Oja 1997"),
-    rule<rules::ErrorGatedHebbian>("eghr", Input::white, sources, "all Laplace or all uniform, by form",
-                                   "sources of different densities", "Isomura, Toyoizumi 2016"),
-    rule<rules::BioNica>("bio-nica", Input::any, sources, "nonnegative, often near 0",
-                         "sources of both signs; ill-conditioned mixings (--whiten yes)",
-                         "Lipshutz, Pehlevan, Chklovskii 2022"),
-    rule<rules::OjaSubspace>("oja-subspace", Input::centred, Finds::subspace, "none: principal subspace",
-                             "separate sources", "Oja 1992"),
-    rule<rules::PrincipalSubspace>("psp", Input::centred, Finds::subspace, "none: principal subspace",
-                                   "separate sources", "Pehlevan, Sengupta, Chklovskii 2018"),
-    rule<rules::Bcm>("bcm", Input::white, Finds::features, "none: skewed features, redundantly",
-                     "separate sources", "Bienenstock, Cooper, Munro 1982"),
+    {.name = "auto",
+     .sources = not_gaussian,
+     .cannot = gaussians,
+     .reference = "of fastica or picard, fobi and jade, what leaves the least dependence",
+     .forms = one_form,
+     .passes = 15,
+     .batch_ica = true,
+     .batch = run_auto},
+    {.name = "fastica",
+     .sources = not_gaussian,
+     .cannot = gaussians,
+     .reference = "Hyvarinen 1999",
+     .forms = fastica_forms,
+     .passes = 12,
+     .takes_start = true,
+     .batch_ica = true,
+     .batch = run_fastica},
+    {.name = "picard",
+     .sources = not_gaussian,
+     .cannot = gaussians,
+     .reference = "Ablin, Cardoso, Gramfort 2018",
+     .forms = picard_forms,
+     .passes = 40,
+     .takes_start = true,
+     .batch_ica = true,
+     .batch = run_picard},
+    {.name = "fobi",
+     .sources = distinct,
+     .cannot = "sources of equal kurtosis",
+     .reference = "Cardoso 1989",
+     .forms = one_form,
+     .by_kurtosis = true,
+     .passes = 3,
+     .takes_weight = true,
+     .batch_ica = true,
+     .batch = run_fobi},
+    {.name = "jade",
+     .sources = not_gaussian,
+     .cannot = "two or more Gaussian sources; more than 64 components (k-jade 128)",
+     .reference = "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013",
+     .forms = jade_forms,
+     .passes = 4,
+     .batch_ica = true,
+     .batch = run_jade},
+    {.name = "sm-ica-offline",
+     .sources = distinct,
+     .cannot = "sources of equal kurtosis",
+     .reference = paper,
+     .forms = offline_forms,
+     .tau = 0.75,
+     .by_kurtosis = true,
+     .takes_lambda = true,
+     .takes_weight = true,
+     .batch = run_sm_ica_offline},
+    {.name = "sm-ica",
+     .online = true,
+     .local = true,
+     .input = Input::centred,
+     .sources = distinct,
+     .cannot =
+         "sources of equal kurtosis; recordings in time order, unless shuffled; in form published: most data",
+     .reference = paper,
+     .forms = sm_ica_forms,
+     .tau = 1.5,
+     .by_kurtosis = true,
+     .takes_lambda = true,
+     .make = make_sm_ica},
+    {.name = "stream",
+     .online = true,
+     .sources = distinct,
+     .cannot = "sources of equal kurtosis; above 32 channels, time order costs accuracy",
+     .reference = "demix: running fourth moments",
+     .forms = one_form,
+     .by_kurtosis = true,
+     .make = make_stream},
+    {.name = "recursive-fobi",
+     .online = true,
+     .sources = distinct,
+     .cannot = "the same; its outputs change places while it learns",
+     .reference = "Cardoso 1989, on running moments",
+     .forms = one_form,
+     .by_kurtosis = true,
+     .make = make_recursive_fobi},
+    rule<rules::Orica>({.name = "orica",
+                        .input = Input::centred,
+                        .sources = "sub- and super-Gaussian",
+                        .cannot = "recordings in time order, unless shuffled",
+                        .reference = "Hsu et al. 2016",
+                        .takes_sub_gaussian = true}),
+    rule<rules::Infomax>(
+        {.name = "infomax",
+         .input = Input::centred,
+         .sources = "both (extended), or one kind by form",
+         .cannot = "the other kind, in the forms for one; coloured data slows all forms but extended",
+         .reference = "Bell, Sejnowski 1995; Lee et al. 1999"}),
+    rule<rules::Easi>({.name = "easi",
+                       .input = Input::centred,
+                       .sources = "sub- or super-Gaussian, by form",
+                       .cannot = "sub- and super-Gaussian together",
+                       .reference = "Cardoso, Laheld 1996"}),
+    rule<rules::Amari>({.name = "amari",
+                        .input = Input::centred,
+                        .sources = "sub-Gaussian",
+                        .cannot = "super-Gaussian; the polynomial diverges on most data",
+                        .reference = "Amari, Cichocki, Yang 1996"}),
+    rule<rules::HeraultJutten>({.name = "hj",
+                                .input = Input::centred,
+                                .sources = "sub-Gaussian",
+                                .cannot = "super-Gaussian",
+                                .reference = "Jutten, Herault 1991"}),
+    rule<rules::NonlinearOja>({.name = "nonlinear-oja",
+                               .input = Input::white,
+                               .sources = "sub-Gaussian",
+                               .cannot = "super-Gaussian; input that is not white",
+                               .reference = "Oja 1997"}),
+    rule<rules::ErrorGatedHebbian>({.name = "eghr",
+                                    .input = Input::white,
+                                    .sources = "all Laplace or all uniform, by form",
+                                    .cannot = "sources of different densities",
+                                    .reference = "Isomura, Toyoizumi 2016"}),
+    rule<rules::BioNica>({.name = "bio-nica",
+                          .sources = "nonnegative, often near 0",
+                          .cannot = "sources of both signs; ill-conditioned mixings, unless whitened",
+                          .reference = "Lipshutz, Pehlevan, Chklovskii 2022"}),
+    rule<rules::OjaSubspace>({.name = "oja-subspace",
+                              .input = Input::centred,
+                              .finds = Finds::subspace,
+                              .sources = "none: principal subspace",
+                              .cannot = "separate sources",
+                              .reference = "Oja 1992"}),
+    rule<rules::PrincipalSubspace>({.name = "psp",
+                                    .input = Input::centred,
+                                    .finds = Finds::subspace,
+                                    .sources = "none: principal subspace",
+                                    .cannot = "separate sources",
+                                    .reference = "Pehlevan, Sengupta, Chklovskii 2018"}),
+    rule<rules::Bcm>({.name = "bcm",
+                      .input = Input::white,
+                      .finds = Finds::features,
+                      .sources = "none: skewed features, redundantly",
+                      .cannot = "separate sources",
+                      .reference = "Bienenstock, Cooper, Munro 1982"}),
 });
 
-void refuse(bool given, std::string_view option, std::string_view method) {
-  if (given) {
-    throw NoSuchOption("method " + std::string(method) + " has no option " + std::string(option));
-  }
+void refuse(bool given, std::string_view method, const char* option, const std::string& of_form = {}) {
+  if (given) throw NoSuchOption(method, option, of_form);
 }
 
 }  // namespace
@@ -132,29 +223,30 @@ const Form& Method::form_named(std::string_view wanted) const {
     if (wanted.empty() || f.name == wanted) return f;
     known += (known.empty() ? "" : ", ") + std::string(f.name);
   }
-  throw NoSuchOption("method " + std::string(name) + " has no form '" + std::string(wanted) + "'; it has " +
-                     known);
+  throw NoSuchForm("method " + std::string(name) + " has no form '" + std::string(wanted) + "'; it has " +
+                   known);
 }
 
 MethodOptions Method::checked(MethodOptions o) const {
   const Form& chosen = form_named(o.form);
   const bool has_eta = chosen.eta > 0;
   const std::string of_form = has_eta || forms.size() == 1 ? "" : " in its form " + std::string(chosen.name);
-  refuse(o.eta && !has_eta, "--eta" + of_form, name);
-  refuse(o.tau && !(has_eta && tau > 0), "--tau" + of_form, name);
-  refuse(o.weight && (options & takes_weight) == 0, "--weight", name);
-  refuse(!o.lambda.empty() && (options & takes_lambda) == 0, "--lambda", name);
-  refuse(o.sub_gaussian && (options & takes_sub_gaussian) == 0, "--sub-gaussian", name);
-  refuse(o.order && (options & workhorse) == 0, "--order", name);
-  refuse(o.stability > 0 && (options & workhorse) == 0, "--stability", name);
-  refuse(o.start && (options & takes_start) == 0, "start", name);
+  refuse(o.eta && !has_eta, name, "eta", of_form);
+  refuse(o.tau && !(has_eta && tau > 0), name, "tau", of_form);
+  refuse(o.weight && !takes_weight, name, "weight");
+  refuse(!o.lambda.empty() && !takes_lambda, name, "lambda");
+  refuse(o.sub_gaussian && !takes_sub_gaussian, name, "sub_gaussian");
+  refuse(o.order && !batch_ica, name, "order");
+  refuse(o.stability > 0 && !batch_ica, name, "stability");
+  refuse(o.start && !takes_start, name, "start");
   if (online) {
-    refuse(o.share > 0 && !o.whiten.value_or(false), "--components as a share without --whiten yes", name);
+    refuse(o.share > 0 && !o.whiten.value_or(false), name, "components",
+           " as a share, unless it whitens its input");
   } else {
-    refuse(o.passes != 1, "--passes", name);
-    refuse(o.shuffle, "--shuffle", name);
-    refuse(o.live, "--live", name);
-    refuse(o.whiten.has_value(), "--whiten", name);
+    refuse(o.passes != 1, name, "passes");
+    refuse(o.shuffle, name, "shuffle");
+    refuse(o.live, name, "live");
+    refuse(o.whiten.has_value(), name, "whiten");
   }
   if (forms.size() > 1) o.form = chosen.name;
   if (has_eta && !o.eta) o.eta = chosen.eta;
@@ -168,10 +260,13 @@ Outcome Method::run(const Frames<double>& X, const MethodOptions& o) const {
 
 Outcome Method::run(const Recording& X, const MethodOptions& o) const {
   const MethodOptions all = checked(o);
-  refuse(X.weights() && (options & workhorse) == 0, "--weights", name);
+  refuse(X.weights() && !batch_ica, name, "weights");
   if (online) return run_online(*this, X, all);
-  Outcome out = batch(X, all);
-  if (out.ok && o.stability > 0) find_stability(*this, X, all, out.model);
+  const CountedRecording counted(X, [&](double done) {
+    if (o.progress && passes > 0) o.progress(std::min(0.97, done / passes));
+  });
+  Outcome out = batch(counted, all);
+  if (o.stability > 0) find_stability(*this, X, all, out.model);
   return out;
 }
 

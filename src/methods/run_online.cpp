@@ -5,7 +5,8 @@
 #include <numeric>
 #include <string>
 
-#include "batch/frame.hpp"
+#include "batch/sample.hpp"
+#include "demix/fobi.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "methods/record.hpp"
@@ -15,13 +16,14 @@ namespace {
 
 // What the separator sees of the recording, and how many outputs it has.
 struct Feed {
-  Whitening white;
+  WhiteRecording recording;
+  const Whitening& white() const { return recording.whitening(); }
   bool whitened;
   Vector<double> shift;  // subtracted first
   Index inputs, outputs;
 
   Matrix<double> stage() const {
-    if (whitened) return white.whitener;
+    if (whitened) return white().whitener;
     return Matrix<double>::Identity(inputs, inputs);
   }
 };
@@ -46,21 +48,20 @@ Feed prepare_feed(const Method& method, const Recording& X, const MethodOptions&
   if (o.whiten.value_or(false)) reduction.components = o.components;
   if (o.whiten.value_or(false)) reduction.share = o.share;
   const Index channels = X.channels();
-  Feed feed{prepare(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(channels), channels, 0};
-  if (method.input == Input::white && !o.whiten && !is_white(feed.white, feed.white.samples)) {
-    throw std::invalid_argument(
-        name + " needs white input, and this is not (its condition number is " + condition(feed.white) +
-        "); give --whiten yes to whiten it first, or --whiten no to see what happens");
+  Feed feed{whiten(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(channels), channels, 0};
+  if (method.input == Input::white && !o.whiten && !is_white(feed.white(), feed.white().samples)) {
+    throw NeedsWhitening(name + " needs white input, and this is not (its condition number is " +
+                         condition(feed.white()) +
+                         "); have it whitened first, or say that it is not to be, to see what happens");
   }
-  if (method.input != Input::any) feed.shift = feed.white.mean;
-  if (feed.whitened) feed.inputs = feed.white.whitener.rows();
-  const Index rank = std::min(feed.white.rank, feed.inputs);
+  if (method.input != Input::any) feed.shift = feed.white().mean;
+  if (feed.whitened) feed.inputs = feed.white().whitener.rows();
+  const Index rank = std::min(feed.white().rank, feed.inputs);
   feed.outputs = o.components > 0 ? std::min(o.components, rank) : rank;
   if (method.square && feed.outputs < feed.inputs) {
-    throw std::invalid_argument(name + " has as many outputs as inputs; to get " +
-                                std::to_string(feed.outputs) + " components out of " +
-                                std::to_string(feed.inputs) +
-                                " channels give --whiten yes, which reduces them first");
+    throw NeedsWhitening(name + " has as many outputs as inputs; to get " + std::to_string(feed.outputs) +
+                         " components out of " + std::to_string(feed.inputs) +
+                         " channels have them whitened first, which reduces them");
   }
   return feed;
 }
@@ -106,15 +107,15 @@ void warn_not_converged(Model& model, const std::string& text, std::vector<Index
 
 // Where FOBI's optimum is known in closed form, a network that is elsewhere can be told from one that is
 // done.
-void warn_if_elsewhere(Model& model, const Recording& X, const Whitening& white, const Matrix<double>& Q) {
-  const Matrix<double> U = fobi_eigenpairs(X, white).vectors;
+void warn_if_elsewhere(Model& model, const WhiteRecording& white, const Matrix<double>& Q) {
+  const Matrix<double> U = fobi(white).W.transpose();
   const Matrix<double> share = (Q * U).rowwise().normalized().array().square();  // of optimum j in output i
   const double missed = 1 - share.rowwise().maxCoeff().minCoeff();
   if (missed <= 0.05) return;
   warn_not_converged(model, "the network has not settled where the closed form does (an output differs by " +
                                 std::to_string(static_cast<int>(std::lround(100 * missed))) +
-                                " % of its power); frames in time order? try --shuffle, --passes, or "
-                                "--method fobi");
+                                " % of its power); frames in time order? Shuffle them, take more passes, or "
+                                "use fobi");
 }
 
 // Outputs i and j that are a small turn theta away from independent ones have the cross-cumulants
@@ -146,7 +147,7 @@ void warn_if_still_mixed(Model& model, const Recording& X) {
       warn_not_converged(model,
                          "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
                              " still hold about " + std::to_string(std::lround(100 * std::min(1.0, mixed))) +
-                             " % of each other; try more --passes, --shuffle, another --form or --eta",
+                             " % of each other; try more passes, a random order, another form or eta",
                          {i, j});
     }
   }
@@ -171,11 +172,11 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
   const std::unique_ptr<OnlineSeparator> separator = method.start(feed.inputs, feed.outputs, o);
 
   Outcome out;
-  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, feed.white.samples);
+  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, feed.white().samples);
   Vector<double> frame(X.channels());
   Vector<double> x(feed.inputs);
   Vector<double> y(feed.outputs);
-  const std::int64_t seen = feed_frames(X, feed.white.samples, o, [&](Index t, const Frames<double>& raw) {
+  const std::int64_t seen = feed_frames(X, feed.white().samples, o, [&](Index t, const Frames<double>& raw) {
     frame = raw - feed.shift;
     if (feed.whitened) {
       x.noalias() = stage * frame;
@@ -186,34 +187,35 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
     if (o.live) out.live.col(t) = y;
     return true;
   });
-  const auto fail = [&](const std::string& why) { return Outcome{false, name + " " + why, {}, {}, {}}; };
+  const auto fail = [&](const std::string& why) { return Diverged(name + " " + why); };
   if (!separator->failure().empty()) {
-    return fail("diverged at frame " + std::to_string(seen) + ": " + separator->failure() +
-                "; try a smaller --eta" +
-                (o.form == "published" ? ", or --form natural, whose steps cannot diverge"
-                 : feed.whitened       ? ""
-                                       : ", or --whiten yes"));
+    throw fail("diverged at frame " + std::to_string(seen) + ": " + separator->failure() +
+               "; try a smaller eta" +
+               (o.form == "published" ? ", or its natural form, whose steps cannot diverge"
+                : feed.whitened       ? ""
+                                      : ", or whitened input"));
   }
   separator->finish();
-  if (!separator->failure().empty()) return fail("found nothing: " + separator->failure());
+  if (!separator->failure().empty()) throw fail("found nothing: " + separator->failure());
 
-  const Matrix<double> Q = without_zero_rows(separator->unmixing() * stage) * feed.white.dewhitener;
+  const Matrix<double> Q = without_zero_rows(separator->unmixing() * stage) * feed.white().dewhitener;
   const Vector<double> s = Q.rows() > 0 ? singular_values(Q) : Vector<double>();
   if (s.size() == 0 || s(s.size() - 1) < 1e-4 * s(0)) {
-    return fail(
+    throw fail(
         "has come to outputs that depend on each other: several respond to the same feature, and "
         "there is no model of that");
   }
-  const bool by_kurtosis = (method.options & Method::fobi_optimum) != 0;
-  out.model = finish(X, feed.white, Q,
-                     {.by = by_kurtosis ? std::optional(Finish::ByWeight{Weight::square}) : std::nullopt});
+  std::optional<EstimatingEquation> equation;
+  if (method.by_kurtosis)
+    equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, Weight::square};
+  out.model = describe(feed.recording, {.W = Q, .equation = equation});
   out.model.method = method.name;
   out.model.options = {{"passes", std::to_string(o.passes)},
                        {"shuffle", o.shuffle ? "yes" : "no"},
                        {"seed", std::to_string(o.seed)}};
   record(out.model, o);
-  if (by_kurtosis && Q.rows() == Q.cols()) warn_if_elsewhere(out.model, X, feed.white, Q);
-  if (!by_kurtosis && method.finds == Finds::sources) warn_if_still_mixed(out.model, X);
+  if (method.by_kurtosis && Q.rows() == Q.cols()) warn_if_elsewhere(out.model, feed.recording, Q);
+  if (!method.by_kurtosis && method.finds == Finds::sources) warn_if_still_mixed(out.model, X);
   return out;
 }
 

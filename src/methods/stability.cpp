@@ -45,6 +45,22 @@ Matrix<double> in_order_of(const Model& model, const Model& again) {
   return outputs(row_of, Eigen::all);
 }
 
+void warn_of_low_stability(Model& model) {
+  constexpr double low = 0.5;
+  std::string list;
+  std::vector<Index> which;
+  for (Index i = 0; i < model.components(); ++i) {
+    if (model.stability(i) >= low) continue;
+    which.push_back(i);
+    list += " " + std::to_string(i + 1);
+  }
+  if (which.empty()) return;
+  model.warnings.push_back({Warning::Kind::unstable,
+                            "not found again in halves of the recording: component" +
+                                std::string(which.size() == 1 ? "" : "s") + list,
+                            which});
+}
+
 }  // namespace
 
 void find_stability(const Method& method, const Recording& X, const MethodOptions& o, Model& model) {
@@ -64,7 +80,7 @@ void find_stability(const Method& method, const Recording& X, const MethodOption
       again.start = random.normal(d, model.channels());
       try {
         const Outcome out = method.batch(RecordingWithout(X, other_half), again);
-        if (out.ok && out.model.components() == d) found.push_back(in_order_of(model, out.model));
+        if (out.model.components() == d) found.push_back(in_order_of(model, out.model));
       } catch (const std::invalid_argument&) {  // too few frames in this half, or of this weight
       }
     }
@@ -84,6 +100,7 @@ void find_stability(const Method& method, const Recording& X, const MethodOption
         d > 1 ? ((alike.row(i).sum() + alike.col(i).sum()) / 2 - own) / static_cast<double>(d - 1) : 0;
     model.stability(i) = own - other;
   }
+  warn_of_low_stability(model);
 }
 
 }  // namespace demix

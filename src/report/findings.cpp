@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -31,6 +32,17 @@ std::string advice(Kind kind) {
       return " The result may still change: let it run longer, or choose another method.";
     case Kind::refused_frames:
       return " The outputs of those that hold NaN or Inf are 0.";
+    case Kind::convolved:
+      return " What is heard or seen as a source may still hold others.";
+    case Kind::drift:
+      return " Slow drifts take up components that sources need.";
+    case Kind::clipped:
+      return " What was cut off is not a sum of sources any more.";
+    case Kind::glitches:
+      return " Look at these frames before you trust the component.";
+    case Kind::unstable:
+      return " Another recording of the same kind may give different components.";
+    case Kind::dependent:
     case Kind::close_kurtosis:
       break;
   }
@@ -89,12 +101,20 @@ std::vector<std::string> warnings_in_words(const Model& model) {
     concerned += group.size();
   }
   out.push_back(fmt::format(
-      "Components {} have kurtoses too close to tell apart with {} frames: {} may still be "
-      "mixed with each other.{}",
+      "Components {} are too alike to tell apart with {} frames: {} may still be mixed with each other.{}",
       who, markup::count(model.samples), groups.size() == 1 ? "they" : "those of each group",
       concerned < static_cast<std::size_t>(model.components()) ? " The other components are not concerned."
                                                                : ""));
   return out;
+}
+
+std::string crosstalk_in_words(const Diagnosis& diagnosis) {
+  if (!diagnosis.crosstalk) {
+    return diagnosis.no_crosstalk.empty() ? "not known" : "cannot tell: " + diagnosis.no_crosstalk;
+  }
+  const auto decibels = [](double power) { return 10 * std::log10(power); };
+  return fmt::format("about {:.0f} dB, below {:.0f} dB in 19 of 20 recordings",
+                     decibels(diagnosis.crosstalk->expected), decibels(diagnosis.crosstalk->bound));
 }
 
 bool mixed_units(const Page& page) {

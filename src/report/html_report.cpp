@@ -86,6 +86,7 @@ std::string facts(const Page& page) {
   fact("Channels", std::to_string(page.model.channels()));
   fact("Length", length_of(page));
   fact("Components", std::to_string(page.model.components()));
+  fact("Crosstalk to expect", crosstalk_in_words(page.model.diagnosis));
   fact("Method", escaped(page.model.method) + (page.why.empty() ? "" : ": " + escaped(page.why)));
   return out + "</dl>\n";
 }

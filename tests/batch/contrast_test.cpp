@@ -1,4 +1,4 @@
-#include "batch/contrast.hpp"
+#include "batch/contrast_sums.hpp"
 
 #include <cmath>
 
@@ -60,7 +60,7 @@ TEST(Contrast, SumsAreThoseOfTheFormulas) {
         expected.frames += weight;
       }
       const Recording& data = by_weight ? static_cast<const Recording&>(weighted) : recording;
-      const ContrastSums sums = contrast_sums(data, mean, B, contrast);
+      const ContrastSums sums = sum_over(data, ContrastRequest{mean, B, contrast});
       EXPECT_TRUE(sums.product.isApprox(expected.product, 1e-12)) << contrast_name(contrast) << by_weight;
       EXPECT_TRUE(sums.slope.isApprox(expected.slope, 1e-12)) << contrast_name(contrast) << by_weight;
       EXPECT_TRUE(sums.value.isApprox(expected.value, 1e-12)) << contrast_name(contrast) << by_weight;
@@ -76,8 +76,9 @@ TEST(Contrast, InFloatTheSumsAreGoodToSixDigits) {
   const MatrixRecording<double> recording(X);
   const Matrix<double> B = random.normal(3, 5);
   for (const Contrast contrast : contrasts) {
-    const ContrastSums exact = contrast_sums(recording, Vector<double>::Zero(5), B, contrast);
-    const ContrastSums sums = contrast_sums(recording, Vector<double>::Zero(5), B, contrast, true);
+    const ContrastSums exact = sum_over(recording, ContrastRequest{Vector<double>::Zero(5), B, contrast});
+    const ContrastSums sums =
+        sum_over(recording, ContrastRequest{Vector<double>::Zero(5), B, contrast, true});
     EXPECT_TRUE(sums.product.isApprox(exact.product, 2e-6)) << contrast_name(contrast);
     EXPECT_TRUE(sums.slope.isApprox(exact.slope, 2e-5)) << contrast_name(contrast);
     EXPECT_TRUE(sums.value.isApprox(exact.value, 2e-6)) << contrast_name(contrast);
@@ -91,7 +92,8 @@ TEST(Contrast, HugeOutputsStayNumbers) {
   for (const Contrast contrast : contrasts) {
     for (const bool in_float : {false, true}) {
       const ContrastSums sums =
-          contrast_sums(recording, Vector<double>::Zero(1), Matrix<double>::Ones(1, 1), contrast, in_float);
+          sum_over(recording,
+                   ContrastRequest{Vector<double>::Zero(1), Matrix<double>::Ones(1, 1), contrast, in_float});
       EXPECT_TRUE(sums.product.allFinite() && sums.slope.allFinite() && sums.value.allFinite());
     }
   }

@@ -100,7 +100,7 @@ TEST(Fobi, EachComponentIsPositiveWhereItIsStrongest) {
 
 TEST(Fobi, EqualKurtosesAreWarnedOf) {
   int warned = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Random random(seed);
     const Mixture m =
         mix(make_sources({Source::laplace, Source::square, Source::laplace}, 30000, Timing::iid, random),
@@ -111,7 +111,7 @@ TEST(Fobi, EqualKurtosesAreWarnedOf) {
     warned += pair;
     for (const Warning& w : model.warnings) EXPECT_NE(w.components, (std::vector<Index>{1, 2}));
   }
-  EXPECT_GE(warned, 39);
+  EXPECT_GE(warned, 94);  // 386 of the first 400
 }
 
 TEST(Fobi, EnoughSamplesSilenceTheWarning) {
@@ -167,12 +167,17 @@ TEST(Fobi, FloatsAreAsGoodAsTheirDigits) {
 TEST(Fobi, TellsTheCrosstalkToExpectOfItsOutputs) {
   const Mixture m = four_sources(5000, 13);
   for (const Weight weight : {Weight::square, Weight::log}) {
-    Matrix<double> told;
-    FobiOptions options;
-    options.weight = weight;
-    options.crosstalk = &told;
-    const Model model = fobi(m.mixtures, options);
-    EXPECT_TRUE(told.isApprox(fobi_crosstalk(model.apply(m.mixtures), weight), 1e-9));
+    const Model model = fobi(m.mixtures, {.weight = weight});
+    ASSERT_TRUE(model.diagnosis.crosstalk);
+    // Of independent frames batch means tell the same as the formula for them, within their own error, 9 %.
+    const Matrix<double> formula = fobi_crosstalk(model.apply(m.mixtures), weight);
+    const Eigen::ArrayXXd ratio = model.diagnosis.crosstalk->pairs.array() / formula.array();
+    for (Index i = 0; i < 4; ++i) {
+      for (Index j = 0; j < 4; ++j) {
+        if (i == j) continue;
+        EXPECT_NEAR(ratio(i, j), 1, 0.35) << i << " " << j;
+      }
+    }
   }
 }
 
@@ -226,8 +231,7 @@ TEST(Fobi, WhatCannotBeSeparatedIsRefused) {
   X(2, 50) = std::numeric_limits<double>::infinity();
   EXPECT_THROW(fobi(X), std::invalid_argument);
   EXPECT_EQ(count(fobi(Matrix<double>::Random(5, 60)), Warning::Kind::few_samples), 1);
-  const Model one = fobi(Matrix<double>::Random(1, 60));  // a single channel is its own source
-  EXPECT_EQ(one.components(), 1);
+  EXPECT_THROW(fobi(Matrix<double>::Random(1, 60)), std::invalid_argument);  // nothing to separate
 }
 
 }  // namespace

@@ -165,9 +165,10 @@ TEST(Picard, MisuseIsNamed) {
   PicardOptions options;
   options.memory = 0;
   EXPECT_THROW(picard(Matrix<double>::Random(2, 50), options), std::invalid_argument);
-  options = {};
-  options.start = Matrix<double>::Identity(3, 3);
-  EXPECT_THROW(picard(Matrix<double>::Random(2, 50), options), std::invalid_argument);
+  const Matrix<double> X = Matrix<double>::Random(2, 50);
+  const MatrixRecording<double> recording(X);
+  const WhiteRecording white = whiten(recording);
+  EXPECT_THROW(rotation_near(white, Matrix<double>::Identity(3, 3)), std::invalid_argument);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "batch/batch_support.hpp"
-#include "batch/frame.hpp"
 #include "demix/crosstalk.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
@@ -83,51 +82,46 @@ TEST(Weights, EqualOnesAreAsIfThereWereNone) {
   EXPECT_EQ(one.samples, 3000);
 }
 
-// Its definition with weighted means, over as many frames as they are worth.
+// Its definition by batch means, with weights: 64 stretches, the variance of the mean over them.
 TEST(Weights, TheCrosstalkToExpectFollowsThem) {
   const Weighted data = weighted_mixture(5000);
   const MatrixRecording<double> all(data.X);
   const WeightedRecording recording(all, data.w);
-  for (const Weight weight : {Weight::square, Weight::log}) {
-    Matrix<double> told;
-    FobiOptions options;
-    options.weight = weight;
-    options.crosstalk = &told;
-    const Model model = fobi(recording, options);
-    const Matrix<double> Y = model.unmixing * (data.X.colwise() - model.mean);
-    const Eigen::ArrayXd length = Y.colwise().squaredNorm().transpose();
-    const Eigen::ArrayXd w = length.unaryExpr([&](double a) { return weight_value(weight, a); });
-    const Eigen::ArrayXd slope = length.unaryExpr([&](double a) { return weight_derivative(weight, a); });
-    const auto mean = [&](const Eigen::ArrayXd& v) { return v.matrix().dot(data.w) / data.w.sum(); };
-    for (Index i = 0; i < 4; ++i) {
-      for (Index j = 0; j < 4; ++j) {
-        if (i == j) continue;
-        const Eigen::ArrayXd yi = Y.row(i).transpose();
-        const Eigen::ArrayXd yj = Y.row(j).transpose();
-        const double Di = mean(w * yi.square());
-        const double Dj = mean(w * yj.square());
-        const double centre = Di + 2 * mean(slope * yi.square() * yj.square());
-        const double variance = mean((yi * yj * (w - centre)).square());
-        const double expected =
-            std::sqrt(variance / static_cast<double>(std::llround(effective(data.w)))) / std::abs(Di - Dj);
-        EXPECT_NEAR(told(i, j), expected, 1e-6 * expected) << i << j;
+  const Model model = fobi(recording);
+  ASSERT_TRUE(model.diagnosis.crosstalk);
+  const Matrix<double> Y = model.unmixing * (data.X.colwise() - model.mean);
+  const Vector<double> length = Y.colwise().squaredNorm().transpose();
+  const double total = data.w.sum();
+  const Vector<double> D = Y.cwiseAbs2() * length.cwiseProduct(data.w) / total;
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      if (i == j) continue;
+      Vector<double> q = Vector<double>::Zero(64);
+      Vector<double> n = Vector<double>::Zero(64);
+      for (Index t = 0; t < 5000; ++t) {
+        q(t * 64 / 5000) += data.w(t) * Y(i, t) * Y(j, t) * (length(t) - D(i) - 2);
+        n(t * 64 / 5000) += data.w(t);
       }
+      const double variance = (q - n * (q.sum() / total)).squaredNorm() / (total * total) * 64 / 63;
+      const double expected = std::sqrt(variance) / std::abs(D(i) - D(j));
+      EXPECT_NEAR(model.diagnosis.crosstalk->pairs(i, j), std::min(1.0, expected), 1e-6 * expected) << i << j;
     }
   }
 }
 
-TEST(Prepare, CountsFramesAndWhatTheyAreWorth) {
+TEST(WhiteRecording, CountsFramesAndWhatTheyAreWorth) {
   const Weighted data = weighted_mixture(3000);
   const MatrixRecording<double> all(data.X);
-  const Whitening plain = prepare(MatrixRecording<double>(data.X), {});
+  const Whitening plain = whiten(all).whitening();
   EXPECT_EQ(plain.samples, 3000);
   EXPECT_EQ(plain.frames, 3000);
-  const Whitening white = prepare(WeightedRecording(all, data.w), {});
+  const WeightedRecording weighted(all, data.w);
+  const Whitening white = whiten(weighted).whitening();
   EXPECT_EQ(white.samples, std::llround(effective(data.w)));
   EXPECT_EQ(white.frames, 3000);
 }
 
-TEST(Prepare, RefusesWhatIsLostInRounding) {
+TEST(WhiteRecording, RefusesWhatIsLostInRounding) {
   const Matrix<double> X = mixture(four, 3000, 23).mixtures;
   EXPECT_THROW(fobi(1e160 * X), std::invalid_argument);
   EXPECT_THROW(fastica(1e160 * X), std::invalid_argument);

@@ -187,7 +187,7 @@ TEST(ParallelSum, MergesInTheOrderOfTheChunksWhicheverIsDoneFirst) {
     std::condition_variable moved;
     std::vector<Index> done;  // in the order they were
     InTurn total;
-    parallel_sum(recording, {}, 0, 1, total, [&](InTurn& mine, const AnyFrames& chunk, std::int64_t before) {
+    parallel_sum(recording, total, [&](InTurn& mine, const AnyFrames& chunk, std::int64_t before) {
       const Index number = before / frames;
       mine.chunks = {number};
       mine.sum = std::get<Frames<double>>(chunk).sum();
@@ -221,7 +221,7 @@ TEST(ParallelSum, DoesNotDependOnTheThreads) {
   for (const Index threads : {1, 2, 3, 8}) {
     const Threads limited(threads);
     Moments moments(5);
-    parallel_sum(recording, {}, 0, 1, moments, add_moments);
+    parallel_sum(recording, moments, add_moments);
     EXPECT_EQ(moments.count(), 100000);
     EXPECT_EQ(moments.covariance(), alone.covariance()) << threads;
     EXPECT_EQ(moments.mean(), alone.mean()) << threads;
@@ -246,7 +246,7 @@ TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
   for (int k = 0; k < 20; ++k) {
     Count total;
     try {
-      parallel_sum(recording, {}, 0, 1, total, add);
+      parallel_sum(recording, total, add);
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& e) {
       EXPECT_STREQ(e.what(), "114688");

@@ -20,7 +20,7 @@ TEST(Contender, IsReadFromItsName) {
   EXPECT_EQ(c.options.eta, 5e-4);
   EXPECT_EQ(contender_named("stream").options.form, "");
   EXPECT_THROW(contender_named("magic"), std::invalid_argument);
-  EXPECT_THROW(contender_named("easi:magic"), NoSuchOption);
+  EXPECT_THROW(contender_named("easi:magic"), NoSuchForm);
   EXPECT_THROW(contender_named("stream@1e-3"), NoSuchOption);  // has no learning rate
   for (const char* word : {"easi@", "easi@x", "easi@-1", "easi@1e-3x", "easi@nan"}) {
     EXPECT_THROW(contender_named(word), std::invalid_argument) << word;

@@ -155,8 +155,9 @@ class Cli(Program):
             result = self.ok("separate", alike / "mixtures.npy", "--method", method, "--whiten", "yes", "-o",
                              self.dir / "out")
             self.assertIn("still hold about", result.stderr, method)
-        self.assertEqual(self.ok("separate", alike / "mixtures.npy", "--method", "orica", "-o",
-                                 self.dir / "out").stderr, "")
+        result = self.ok("separate", alike / "mixtures.npy", "--method", "orica", "-o", self.dir / "out")
+        self.assertNotIn("warning", result.stderr)
+        self.assertIn("crosstalk to expect: cannot tell", result.stderr)
         self.refused("needs white input", "separate", mixtures, "--method", "nonlinear-oja", "-o", self.dir / "new")
         self.ok("separate", mixtures, "--method", "nonlinear-oja", "--whiten", "yes", "-o", self.dir / "out")
         self.refused("no form 'magic'; it has cubic", "separate", mixtures, "--method", "easi", "--form", "magic", "-o",
@@ -164,7 +165,7 @@ class Cli(Program):
         self.refused("no option --sub-gaussian", "separate", mixtures, "--method", "easi", "--sub-gaussian", 1, "-o",
                      self.dir / "new", code=2)
         self.refused("no option --whiten", "separate", mixtures, "--whiten", "yes", "-o", self.dir / "new", code=2)
-        self.refused("give --whiten yes", "separate", mixtures, "--method", "amari", "--components", 2, "-o",
+        self.refused("(give --whiten yes", "separate", mixtures, "--method", "amari", "--components", 2, "-o",
                      self.dir / "new")
         self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10, "-o", self.dir / "new")
 
@@ -203,7 +204,7 @@ class Cli(Program):
     def test_equal_kurtosis_is_said(self):
         self.ok("generate", "--sources", "laplace,laplace,square", "--samples", 20000, "-o", self.dir / "d")
         result = self.ok("separate", self.dir / "d" / "mixtures.npy", "--method", "fobi", "-o", self.dir / "out")
-        self.assertIn("kurtoses too close", result.stderr)
+        self.assertIn("too alike to tell apart with 20000 frames: components 1 2", result.stderr)
 
     def test_bad_input(self):
         out = self.dir / "out"

@@ -19,7 +19,7 @@ class Threads(Program):
         rng = np.random.default_rng(1)
         S = rng.laplace(size=(FRAMES, 3)) ** [[1, 3, 1]]
         S[:, 2] = rng.uniform(-1, 1, FRAMES)
-        self.X = S @ rng.normal(size=(3, 3)) / 1e3
+        self.X = S @ rng.normal(size=(3, 3)) / 2e3  # within what FLAC and WAV can hold
         np.save(self.dir / "x.npy", self.X)
 
     def model(self, path, threads, *options):

@@ -170,8 +170,8 @@ TEST(Findings, PairsOfCloseKurtosisAreGathered) {
   EXPECT_EQ(words[0].substr(0, 20), "2500 frames are few.");
   EXPECT_EQ(
       words[1],
-      "Components 2 to 5; 7 and 8 have kurtoses too close to tell apart with 2,500 frames: those of each "
-      "group may still be mixed with each other. The other components are not concerned.");
+      "Components 2 to 5; 7 and 8 are too alike to tell apart with 2,500 frames: those of each group may "
+      "still be mixed with each other. The other components are not concerned.");
   const std::string text = html(page);
   EXPECT_NE(text.find(words[1]), std::string::npos);
   EXPECT_EQ(text.find("nothing to warn of"), std::string::npos);

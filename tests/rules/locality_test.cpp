@@ -159,7 +159,7 @@ TEST(Locality, OfEveryRuleTheTableCallsLocal) {
   };
   std::size_t measured = 0;
   for (const Method& method : methods()) {
-    const bool is_rule = method.online && (method.options & Method::fobi_optimum) == 0;
+    const bool is_rule = method.online && !method.by_kurtosis;
     if (!method.local || !is_rule) continue;
     ASSERT_TRUE(measure.contains(method.name)) << "add " << method.name << " to the list above";
     EXPECT_LT(measure.at(method.name)(), 1e-12) << method.name;

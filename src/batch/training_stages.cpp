@@ -1,9 +1,9 @@
-#include "batch/learning_data.hpp"
+#include "batch/training_stages.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "batch/frame.hpp"
+#include "batch/sample.hpp"
 
 namespace demix {
 namespace {
@@ -44,12 +44,12 @@ std::unique_ptr<Recording> some_of(const Recording& X, Index frames, Index enoug
 
 }  // namespace
 
-const Recording& LearningData::keep(std::unique_ptr<Recording> recording) {
+const Recording& TrainingStages::keep(std::unique_ptr<Recording> recording) {
   own_.push_back(std::move(recording));
   return *own_.back();
 }
 
-LearningData::LearningData(const Recording& X, const Whitening& white) : white_(white) {
+TrainingStages::TrainingStages(const Recording& X, const Whitening& white) : condition_(white.condition) {
   constexpr Index held_values = Index{1} << 24;  // 128 MiB
   const Index d = white.components();
   const Index few = std::max<Index>(4096, 10 * d * d);
@@ -64,15 +64,10 @@ LearningData::LearningData(const Recording& X, const Whitening& white) : white_(
 
 constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
 
-bool LearningData::are_floats() const { return all().resolution() >= rounding; }
+bool TrainingStages::are_floats() const { return all().resolution() >= rounding; }
 
-bool LearningData::in_float(double angle) const {
-  return are_floats() || 10 * rounding * white_.condition < angle;
-}
-
-Matrix<double> LearningData::start(const Matrix<double>& unmixing) const {
-  if (unmixing.size() > 0) return rotation_near(unmixing, white_);
-  return fobi_eigenpairs(*stages_.front(), white_).vectors.transpose();
+bool TrainingStages::in_float(double angle) const {
+  return are_floats() || 10 * rounding * condition_ < angle;
 }
 
 }  // namespace demix

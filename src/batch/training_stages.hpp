@@ -11,15 +11,16 @@ namespace demix {
 
 /// A recording and, if it is long, a part of it, frames spread evenly over all of it: what the part can teach
 /// is learned there first, for a part of the work.
-class LearningData {
+class TrainingStages {
  public:
-  LearningData(const Recording& X, const Whitening& white);
-  LearningData(const LearningData&) = delete;
-  LearningData& operator=(const LearningData&) = delete;
+  TrainingStages(const Recording& X, const Whitening& white);
+  TrainingStages(const TrainingStages&) = delete;
+  TrainingStages& operator=(const TrainingStages&) = delete;
 
   /// The part, if there is one, and then all there is to learn from: the recording, or, of a large file that
   /// would have to be decoded each time, as many of its frames as may be held in memory.
   const std::vector<const Recording*>& stages() const { return stages_; }
+  const Recording& first() const { return *stages_.front(); }
   const Recording& all() const { return *stages_.back(); }
 
   bool are_floats() const;  ///< so that sums in float lose nothing that they have
@@ -27,13 +28,10 @@ class LearningData {
   /// enough from dependent.
   bool in_float(double angle) const;
 
-  /// The rotation to start from: next to an unmixing, or, if that is empty, FOBI's of the first stage.
-  Matrix<double> start(const Matrix<double>& unmixing) const;
-
  private:
   const Recording& keep(std::unique_ptr<Recording> recording);
 
-  const Whitening& white_;
+  double condition_;  // of the channels
   std::vector<std::unique_ptr<Recording>> own_;
   std::vector<const Recording*> stages_;
 };

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "batch/output_sums.hpp"
+
+/// What is told of a separation beside its numbers. Each function looks for one thing and warns of it; none
+/// warns of data as they should be.
+namespace demix {
+
+/// What the functions below look at. Outputs are as in the model, in its order.
+struct Evidence {
+  Matrix<double> x;  ///< frames of the channels, segments of them side by side
+  Matrix<float> y;   ///< their outputs
+  Index segment_frames = 0;
+  bool overlap = false;               ///< segments share frames with the next
+  std::vector<Vector<double>> means;  ///< of the outputs over stretches of the recording, of equal length
+  std::vector<std::vector<OutputSums::Large>> largest;
+  Vector<double> fourth;  ///< sum y^4
+};
+
+void warn_of_unresolved(Model& model);                        ///< pairs whose crosstalk is too large
+void find_coherence(Model& model, const Evidence& evidence);  ///< echoes and delays
+void find_common_magnitude(Model& model, const Evidence& evidence);
+void find_glitches(Model& model, const Evidence& evidence);
+void find_drift(Model& model, const Evidence& evidence);
+void find_clipping(Model& model, const Evidence& evidence);
+
+/// The frames that make most of a component, if they are a handful: descending. None otherwise.
+std::vector<std::int64_t> glitch_frames(const std::vector<OutputSums::Large>& largest, double fourth);
+
+}  // namespace demix

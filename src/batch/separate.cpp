@@ -1,0 +1,172 @@
+#include "demix/separate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "batch/entropy.hpp"
+#include "batch/fobi_start.hpp"
+#include "batch/sample.hpp"
+#include "demix/fastica.hpp"
+#include "demix/fobi.hpp"
+#include "demix/jade.hpp"
+#include "demix/picard.hpp"
+
+namespace demix {
+namespace {
+
+constexpr Index stretches = 32;
+
+std::string text(const char* format, double a, double b = 0) {
+  std::array<char, 128> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, a, b);
+  return buffer.data();
+}
+
+// What one rotation leaves more than another, in nats per frame.
+struct Difference {
+  double mean = 0, error = 0;
+  double deviations() const { return error > 0 ? mean / error : 0; }
+};
+
+Difference difference(const Vector<double>& more, const Vector<double>& than) {
+  const Vector<double> d = more - than;
+  const auto n = static_cast<double>(d.size());
+  return {d.mean(), std::sqrt((d.array() - d.mean()).square().sum() / (n * (n - 1)))};
+}
+
+// White frames of a sample, to compare rotations on.
+class Trial {
+ public:
+  explicit Trial(const WhiteRecording& white) {
+    const Whitening& w = white.whitening();
+    const Sample<double> sample = sample_of(white.recording(), w.frames, 1 << 15);
+    const Matrix<double> h = w.whitener * (sample.frames.colwise() - w.mean);
+    h_ = h.cast<float>();
+    if (sample.weights.size() == 0) return;
+    Index kept = 0;  // frames that do not count are not looked at
+    for (Index t = 0; t < h_.cols(); ++t) {
+      if (sample.weights(t) > 0) h_.col(kept++) = h_.col(t);
+    }
+    h_.conservativeResize(Eigen::NoChange, kept);
+  }
+  Vector<double> entropies_of(const Rotation& r) const {
+    return entropies(r.W.cast<float>() * h_, stretches);
+  }
+
+ private:
+  RowMatrix<float> h_;
+};
+
+// FastICA's few steps where it is good; where it would take hundreds, Picard does not.
+Rotation refined(const WhiteRecording& white, const Rotation& start) {
+  const Rotation fast = fastica(white, {.max_iterations = 15}, start);
+  return fast.convergence.converged ? fast : picard(white, {}, start);
+}
+
+}  // namespace
+
+Choice choose_rotation(const WhiteRecording& white) {
+  constexpr Index few = 16;          // components, for which FOBI of all frames and JADE cost little
+  constexpr double significant = 1;  // standard errors
+  const bool cheap = white.components() <= few;
+  const Rotation start = cheap ? fobi(white) : fobi_of_first_stage(white);
+  Choice best{refined(white, start), {}};
+  if (white.components() < 2) return best;
+  const Trial trial(white);
+  const Vector<double> usual = trial.entropies_of(best.rotation);
+
+  std::vector<Rotation> others;
+  others.push_back(start);
+  if (cheap) others.push_back(jade(white, {}, start));
+  Difference most;  // that another one leaves less
+  std::string rest;
+  for (Rotation& r : others) {
+    Difference less = difference(usual, trial.entropies_of(r));
+    if (less.deviations() > significant && r.method.empty()) {  // of a part of the frames; now of all
+      r = fobi(white);
+      less = difference(usual, trial.entropies_of(r));
+    }
+    const std::string name = r.method.empty() ? "fobi" : r.method;
+    rest += (rest.empty() ? "" : ", ") + name + text(" %+.4f +- %.4f", -less.mean, less.error);
+    if (less.deviations() > significant && less.mean > most.mean) {
+      most = less;
+      best.rotation = r;
+    }
+  }
+  best.why = most.mean > 0
+                 ? text("leaves %.4f nats per frame less dependence than fastica (standard error %.4f)",
+                        most.mean, most.error)
+                 : "no other leaves significantly less dependence (nats per frame: " + rest + ")";
+  return best;
+}
+
+namespace {
+
+// Numbers of frames in a recording that lacks some -> in the one that has them all. Both ascending.
+std::vector<std::int64_t> in_all(const std::vector<std::int64_t>& frames,
+                                 const std::vector<std::int64_t>& left_out) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t t : frames) {
+    for (const std::int64_t gone : left_out) t += gone <= t;
+    out.push_back(t);
+  }
+  return out;
+}
+
+std::vector<std::int64_t> glitches_of(const Model& model) {
+  std::vector<std::int64_t> frames;
+  for (const Warning& w : model.warnings) {
+    if (w.kind == Warning::Kind::glitches) frames.insert(frames.end(), w.frames.begin(), w.frames.end());
+  }
+  std::sort(frames.begin(), frames.end());
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+  return frames;
+}
+
+Separated separate_once(const Recording& X, const BatchOptions& options) {
+  const WhiteRecording white = whiten(X, options.whitening);
+  Choice choice = choose_rotation(white);
+  return {describe(white, choice.rotation, options.order), std::move(choice.why)};
+}
+
+void warn_of_left_out(Model& model, const std::vector<std::int64_t>& frames) {
+  std::string list;
+  for (const std::int64_t t : frames) list += (list.empty() ? "" : ", ") + std::to_string(t + 1);
+  model.warnings.push_back(
+      {Warning::Kind::glitches,
+       std::to_string(frames.size()) + (frames.size() == 1 ? " frame stands" : " frames stand") +
+           " out so far that it would make a component of its own; not learned from: " + list,
+       {},
+       frames});
+}
+
+}  // namespace
+
+Separated separate(const Recording& X, const BatchOptions& options) {
+  Separated out = separate_once(X, options);
+  std::vector<std::int64_t> left_out;
+  constexpr int rounds = 5;
+  for (int k = 0; k < rounds; ++k) {
+    const std::vector<std::int64_t> more = in_all(glitches_of(out.model), left_out);
+    if (more.empty()) break;
+    left_out.insert(left_out.end(), more.begin(), more.end());
+    std::sort(left_out.begin(), left_out.end());
+    std::vector<Segment> bad;
+    for (const std::int64_t t : left_out) bad.push_back({t, t + 1});
+    const RecordingWithout good(X, bad);
+    out = separate_once(good, options);
+  }
+  if (!left_out.empty()) warn_of_left_out(out.model, left_out);
+  return out;
+}
+
+Separated separate(const Frames<float>& X, const BatchOptions& options) {
+  return separate(MatrixRecording<float>(X), options);
+}
+Separated separate(const Frames<double>& X, const BatchOptions& options) {
+  return separate(MatrixRecording<double>(X), options);
+}
+
+}  // namespace demix
