@@ -45,6 +45,7 @@ void PairProducts::set(const LineMatrix<double>& Y, Index d) {
   const Index pairs = d * (d + 1) / 2;
   frames_ = Y.cols();
   frame_.resize(pairs + panel, 1);
+  frame_.setZero();  // what lies behind the last pair is multiplied too, and garbage may be slow to multiply
   panels_.resize(panel * frames_, (pairs + panel - 1) / panel);
   four_.resize(4, frames_);
   for (Index t = 0; t < frames_; ++t) pairs_of(Y.col(t).data(), d, frames_, t, frame_.data(), panels_.data());
