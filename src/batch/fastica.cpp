@@ -69,9 +69,10 @@ class Search {
       const Vector<double> sign = cosine.unaryExpr([](double c) { return c < 0 ? -1.0 : 1.0; });
       next = sign.asDiagonal() * next;
       W = since > 10 ? project(next + W) : next;
-      // Steps shrink by the same factor, more or less: if this one was r times the last, the next is r times
-      // this.
-      left = turned * (iterations > 1 ? std::min(1.0, largest / before) : 1.0);
+      // Angles shrink by the same factor r, more or less: what is left is r + r^2 + ... of this one. 1 - cos
+      // goes with its square.
+      const double r = iterations > 1 ? std::min(0.99, std::sqrt(largest / before)) : 0.5;
+      left = turned * std::pow(r / (1 - r), 2);
       before = largest;
       if (left.maxCoeff() <= tolerance && rough == in_float.small) break;
     }

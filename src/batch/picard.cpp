@@ -26,10 +26,12 @@ struct Statistics {
 
   // Super-Gaussian outputs: E[tanh'(y)] E[y^2] > E[tanh(y) y]
   Vector<double> peakedness() const { return slope.array() * power.array() - C.diagonal().array(); }
-  // Flat only if it surely is: what is close to Gaussian most often turns out to be peaked.
-  Vector<double> signs() const {
+  // +1 for peaked outputs, -1 for flat ones. Those as good as Gaussian (`noise`) keep the sign they have:
+  // they would go to and fro.
+  Vector<double> signs(const Vector<double>& k) const {
     const double noise = 3 / std::sqrt(frames);
-    return peakedness().unaryExpr([&](double c) { return c < -noise ? -1.0 : 1.0; });
+    return k.binaryExpr(peakedness(),
+                        [&](double sign, double c) { return sign * c < -noise ? -sign : sign; });
   }
 };
 
@@ -162,11 +164,18 @@ bool line_search(const Likelihood& likelihood, const Point& here, const Vector<d
   return false;
 }
 
+// What an output is taken for that is as good as Gaussian at the start: peaked, as most turn out to be, or,
+// near the end, what it is.
+enum class Gaussian { peaked, as_it_is };
+
 Found descend(const Likelihood& likelihood, const Matrix<double>& start, double tolerance, Index most,
-              Index memory_steps) {
+              Index memory_steps, Gaussian gaussian) {
   Memory memory(memory_steps);
   Statistics statistics = likelihood.look(start);
-  Vector<double> k = statistics.signs();
+  Vector<double> k = Vector<double>::Ones(start.rows());
+  if (gaussian == Gaussian::as_it_is)
+    k = statistics.peakedness().unaryExpr([](double c) { return c < 0 ? -1.0 : 1.0; });
+  k = statistics.signs(k);
   Point here = likelihood.at(statistics, k);
   Found out;
   for (;;) {
@@ -194,7 +203,7 @@ Found descend(const Likelihood& likelihood, const Matrix<double>& start, double 
     memory.add(E, next.gradient - here.gradient);
     here = std::move(next);
     // Outputs that turn out to be of the other kind change the function; it begins anew from here.
-    if (const Vector<double> signs = statistics.signs(); signs != k) {
+    if (const Vector<double> signs = statistics.signs(k); signs != k) {
       k = signs;
       memory.clear();
       here = likelihood.at(statistics, k);
@@ -242,7 +251,7 @@ Rotation picard(const WhiteRecording& recording, const PicardOptions& options, c
   for (const Recording* part : data.stages()) {
     if (part == &data.all()) break;
     W = descend({*part, white, true, I, data.in_float(roughly)}, W, std::max(roughly, options.tolerance), 50,
-                options.memory)
+                options.memory, Gaussian::peaked)
             .W;
   }
   const bool whole = &data.all() == &recording.recording();
@@ -252,10 +261,11 @@ Rotation picard(const WhiteRecording& recording, const PicardOptions& options, c
   Found rough{.W = W, .convergence = {false, 0, {0}}};
   if (data.in_float(nearly) && options.tolerance < nearly) {
     rough = descend({data.all(), white, options.orthogonal, R, true}, W, nearly, options.max_iterations,
-                    options.memory);
+                    options.memory, Gaussian::peaked);
   }
-  Found found = descend({data.all(), white, options.orthogonal, R}, rough.W, options.tolerance,
-                        options.max_iterations - rough.convergence.iterations, options.memory);
+  Found found =
+      descend({data.all(), white, options.orthogonal, R}, rough.W, options.tolerance,
+              options.max_iterations - rough.convergence.iterations, options.memory, Gaussian::as_it_is);
   found.convergence.iterations += rough.convergence.iterations;
   // The last of these is of the same W as the first of those; losses in float are all off by about as much.
   std::vector<double>& losses = rough.convergence.objective;

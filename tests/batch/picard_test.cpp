@@ -14,14 +14,14 @@ namespace {
 const std::vector<Source> both{Source::laplace, Source::laplace, Source::uniform, Source::uniform,
                                Source::square};
 
-// E[k tanh(y) y^T], k as the outputs are peaked or flat; flat by more than `sure`
-Matrix<double> tanh_product(const Matrix<double>& Y, double sure = 0) {
+// E[k tanh(y) y^T], k as the outputs are peaked or flat
+Matrix<double> tanh_product(const Matrix<double>& Y) {
   const auto n = static_cast<double>(Y.cols());
   const Matrix<double> G = Y.array().tanh();
   Matrix<double> C = G * Y.transpose() / n;
   for (Index i = 0; i < Y.rows(); ++i) {
     const double slope = 1 - G.row(i).squaredNorm() / n;
-    if (slope * Y.row(i).squaredNorm() / n < C(i, i) - sure) C.row(i) *= -1;
+    if (slope * Y.row(i).squaredNorm() / n < C(i, i)) C.row(i) *= -1;
   }
   return C;
 }
@@ -47,6 +47,27 @@ TEST(Picard, OrthogonalEndsWhereItsGradientIsZero) {
   EXPECT_LT((C - C.transpose()).cwiseAbs().maxCoeff() / 2, 1.1e-7);
 }
 
+// The gradient for what the outputs are, or, where they are within `noise` of Gaussian, for what suits best.
+double least_gradient(const Matrix<double>& Y, double noise) {
+  const auto n = static_cast<double>(Y.cols());
+  const Matrix<double> G = Y.array().tanh();
+  const Matrix<double> C = tanh_product(Y);
+  std::vector<Index> either;
+  for (Index i = 0; i < Y.rows(); ++i) {
+    const double slope = 1 - G.row(i).squaredNorm() / n;
+    if (std::abs(slope * Y.row(i).squaredNorm() / n - std::abs(C(i, i))) <= noise) either.push_back(i);
+  }
+  double least = 1;
+  for (std::size_t choice = 0; choice < std::size_t{1} << either.size(); ++choice) {
+    Matrix<double> K = C;
+    for (std::size_t b = 0; b < either.size(); ++b) {
+      if ((choice >> b & 1) == 1) K.row(either[b]) *= -1;
+    }
+    least = std::min(least, (K - K.transpose()).cwiseAbs().maxCoeff() / 2);
+  }
+  return least;
+}
+
 // Sources just flat enough to be told from Gaussian: some outputs turn from one kind into the other on the
 // way down. They are judged again and again, so that the gradient is zero for what they are at last.
 TEST(Picard, OutputsAreJudgedAnewAsTheyTurn) {
@@ -67,8 +88,7 @@ TEST(Picard, OutputsAreJudgedAnewAsTheyTurn) {
     const Model model = picard(X);
     if (!model.convergence.converged) continue;
     ++converged;
-    const Matrix<double> C = tanh_product(model.apply(X), 3 / std::sqrt(static_cast<double>(frames)));
-    EXPECT_LT((C - C.transpose()).cwiseAbs().maxCoeff() / 2, 1.1e-7) << seed;
+    EXPECT_LT(least_gradient(model.apply(X), 3 / std::sqrt(static_cast<double>(frames))), 1.1e-7) << seed;
   }
   EXPECT_GE(converged, 50);
 }
