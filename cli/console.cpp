@@ -140,12 +140,9 @@ void print_diagnosis(const Model& model) {
 }
 
 void print_warnings(const Model& model) {
-  Pairs close;
   Pairs mixed;
   for (const Warning& w : model.warnings) {
-    if (w.kind == Warning::Kind::close_kurtosis) {
-      close.add(w);
-    } else if (w.kind == Warning::Kind::not_converged && w.components.size() == 2) {
+    if (w.kind == Warning::Kind::not_converged && w.components.size() == 2) {
       mixed.add(w);
       if (mixed.count == 1) message("warning: {}", w.text);
     } else {
@@ -153,9 +150,6 @@ void print_warnings(const Model& model) {
     }
   }
   if (mixed.count > 1) message("warning: the same holds for others: {}", mixed.text());
-  if (close.count == 0) return;
-  message("warning: too alike to tell apart with {} frames: {} may still be mixed among themselves",
-          model.samples, close.text());
 }
 
 }  // namespace demix::cli

@@ -204,8 +204,10 @@ Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, c
   } catch (const Diverged& e) {
     throw Failure(fmt::format("{}: {}", name, e.what()));
   } catch (const std::invalid_argument& e) {
-    throw Failure(fmt::format("{}: {}{}", name, e.what(),
-                              choice.bad.empty() ? "" : " (counted without the --bad frames)"));
+    std::string_view what = e.what();
+    if (what.starts_with("X: ")) what.remove_prefix(3);  // it is called by its file's name here
+    throw Failure(
+        fmt::format("{}: {}{}", name, what, choice.bad.empty() ? "" : " (counted without the --bad frames)"));
   }
   outcome.model.names = input.facts().names;
   for (Warning& w : outcome.model.warnings) {

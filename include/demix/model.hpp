@@ -15,7 +15,8 @@ namespace demix {
 /// Something the user should know before trusting the result.
 struct Warning {
   enum class Kind {
-    close_kurtosis,  ///< nothing tells these components apart
+    unresolved,  ///< components too alike to tell apart with so many frames
+    gaussian,    ///< components that nothing tells apart
     reduced_rank,
     few_samples,
     not_converged,

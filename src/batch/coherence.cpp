@@ -38,33 +38,46 @@ std::vector<Spectra> spectra_of(const Matrix<float>& Y, Index N) {
   return F;
 }
 
-}  // namespace
-
-Matrix<double> mean_coherence(const Matrix<float>& Y, Index N, bool overlap) {
-  const auto segments = static_cast<double>(Y.cols() / N);
-  const Index d = Y.rows();
+// Of the rows and the rows `shift` segments later, the first segments following the last.
+Matrix<double> coherence_at(const std::vector<Spectra>& spectra, Index shift) {
+  const Index d = spectra[0].rows();
+  const Index segments = spectra[0].cols();
   Matrix<double> sum = Matrix<double>::Zero(d, d);
   Matrix<double> weight = Matrix<double>::Zero(d, d);
-  for (const Spectra& F : spectra_of(Y, N)) {
-    const Spectra S = F * F.adjoint();
+  for (const Spectra& F : spectra) {
+    const Vector<double> power = F.cwiseAbs2().rowwise().sum().cast<double>();
+    Spectra S = F.leftCols(segments - shift) * F.rightCols(segments - shift).adjoint();
+    if (shift > 0) S += F.rightCols(shift) * F.leftCols(shift).adjoint();
     for (Index j = 0; j < d; ++j) {
-      for (Index i = 0; i < j; ++i) {
-        const double power = static_cast<double>(S(i, i).real()) * static_cast<double>(S(j, j).real());
-        if (!(power > 0)) continue;
-        const double a = std::sqrt(power);
-        sum(i, j) += a * static_cast<double>(std::norm(S(i, j))) / power;
+      for (Index i = 0; i < d; ++i) {
+        if (!(power(i) > 0 && power(j) > 0)) continue;
+        const double a = std::sqrt(power(i) * power(j));
+        sum(i, j) += static_cast<double>(std::norm(S(i, j))) / a;
         weight(i, j) += a;
       }
     }
   }
+  sum.diagonal().setZero();
+  return weight.unaryExpr([](double w) { return w > 0 ? 1 / w : 0; }).cwiseProduct(sum);
+}
+
+}  // namespace
+
+Coherence mean_coherence(const Matrix<float>& Y, Index N, bool overlap, double suspicious) {
+  const std::vector<Spectra> spectra = spectra_of(Y, N);
+  const Index segments = Y.cols() / N;
+  const Index d = Y.rows();
   // Neighbours that share half of their frames have spectra of correlation 1/6 (Welch 1967).
-  const double chance = overlap ? (1 + 2. / 36) / segments : 1 / segments;
-  Matrix<double> out = Matrix<double>::Zero(d, d);
-  for (Index j = 0; j < d; ++j) {
-    for (Index i = 0; i < j; ++i) {
-      const double mean = weight(i, j) > 0 ? sum(i, j) / weight(i, j) : 0;
-      out(i, j) = out(j, i) = std::clamp((mean - chance) / (1 - chance), 0.0, 1.0);
-    }
+  const double expected = (overlap ? 1 + 2. / 36 : 1) / static_cast<double>(segments);
+  const auto corrected = [&](const Matrix<double>& c) -> Matrix<double> {
+    return ((c.array() - expected) / (1 - expected)).max(0).min(1);
+  };
+  Coherence out{corrected(coherence_at(spectra, 0)), 0};
+  if (out.pairs.maxCoeff() <= suspicious) return out;
+  const Index shifts = std::clamp<Index>(32 / (d * (d - 1)), 1, segments / 4);
+  for (Index k = 1; k <= shifts; ++k) {
+    const Index shift = k * segments / (2 * shifts + 1);
+    out.by_chance = std::max(out.by_chance, corrected(coherence_at(spectra, shift)).maxCoeff());
   }
   return out;
 }

@@ -37,7 +37,11 @@ Matrix<double> kappa_of(Weight weight, const Matrix<float>& y) {
 Evidence evidence_of(const OutputSums& sums, const OutputRequest& request, const Model& model) {
   Evidence e;
   e.x = request.segments_of(sums);
-  e.y = model.unmixing.cast<float>() * (e.x.colwise() - model.mean).cast<float>();
+  if (request.in_float()) {
+    e.y = model.unmixing.cast<float>() * (e.x.colwise() - model.mean).cast<float>();
+  } else {
+    e.y = (model.unmixing * (e.x.colwise() - model.mean)).cast<float>();
+  }
   e.segment_frames = OutputRequest::segment_frames;
   e.overlap = request.segments_overlap();
   for (const auto& [number, stretch] : sums.stretches) {
@@ -56,6 +60,7 @@ void put_in_order(Evidence& e, const std::vector<Index>& order) {
   for (const Index k : order) largest.push_back(std::move(e.largest[static_cast<std::size_t>(k)]));
   e.largest = std::move(largest);
   e.fourth = Vector<double>(e.fourth(order));
+  if (e.crosstalk.size() > 0) e.crosstalk = Matrix<double>(e.crosstalk(order, order));
 }
 
 }  // namespace
@@ -79,8 +84,8 @@ Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) 
   Evidence evidence = evidence_of(sums, request, model);
   if (rotation.equation) {
     const double rounding = 10 * white.recording().resolution() * w.condition;
-    expect_crosstalk(sums, *rotation.equation, kappa_of(rotation.equation->weight, evidence.y), rounding,
-                     model.diagnosis);
+    evidence.crosstalk = expect_crosstalk(
+        sums, *rotation.equation, kappa_of(rotation.equation->weight, evidence.y), rounding, model.diagnosis);
   } else {
     model.diagnosis.no_crosstalk = "nothing is known about the errors of this method";
   }
@@ -94,7 +99,7 @@ Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) 
   warn_of_rank(model, w.rank, missing_rank(w, model.channels()));
   warn_of_few_samples(model);
   if (!rotation.doubt.empty()) model.warnings.push_back({Warning::Kind::not_converged, rotation.doubt, {}});
-  warn_of_unresolved(model);
+  find_unresolved(model, evidence);
   find_coherence(model, evidence);
   find_common_magnitude(model, evidence);
   find_glitches(model, evidence);

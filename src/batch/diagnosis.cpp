@@ -46,35 +46,31 @@ std::string others(const Worst& w) {
 
 }  // namespace
 
-void warn_of_unresolved(Model& model) {
-  if (!model.diagnosis.crosstalk) return;
-  const Matrix<double>& pairs = model.diagnosis.crosstalk->pairs;
-  const auto gaussian = [&](Index i) {
-    return std::abs(model.kurtosis(i) - 3) <= 4 * std::sqrt(24 / static_cast<double>(model.samples));
-  };
-  for (Index i = 0; i < model.components(); ++i) {
-    for (Index j = i + 1; j < model.components(); ++j) {
-      if (std::max(pairs(i, j), pairs(j, i)) <= trusted_crosstalk) continue;
-      const std::string why =
-          gaussian(i) && gaussian(j)
-              ? ": both as good as Gaussian; nothing tells them apart"
-              : ": too alike to tell apart with " + std::to_string(model.samples) + " frames";
-      model.warnings.push_back({Kind::close_kurtosis,
-                                pair_text(i, j) + why + "; they may still be mixed with each other",
-                                {i, j}});
+void find_unresolved(Model& model, const Evidence& e) {
+  std::vector<std::pair<Index, Index>> pairs;
+  for (Index j = 0; j < e.crosstalk.cols(); ++j) {
+    for (Index i = 0; i < j; ++i) {
+      // What tells two apart that are as good as Gaussian may be chance.
+      const double most = nearly_gaussian(model, i) && nearly_gaussian(model, j) ? 0.5 * trusted_crosstalk
+                                                                                 : trusted_crosstalk;
+      if (std::max(e.crosstalk(i, j), e.crosstalk(j, i)) > most) pairs.emplace_back(i, j);
     }
   }
+  warn_of_unresolved(model, pairs);
 }
 
 void find_coherence(Model& model, const Evidence& e) {
   constexpr Index least_segments = 8;
-  // Instantaneous mixtures of voices stay below .03, of photographs below .11, EEG below .15; echoes and
-  // delays begin at .17 (rooms of .05 to .5 s, delays of .25 ms and more, 16 kHz).
+  // Echoes and delays begin at .17 (rooms of .05 to .5 s, delays of .25 ms and more, 16 kHz).
   constexpr double echoes = 0.17;
+  constexpr double beyond_chance = 1.3;
   if (e.segment_frames == 0 || e.y.cols() / e.segment_frames < least_segments) return;
-  model.diagnosis.coherence = mean_coherence(e.y, e.segment_frames, e.overlap);
-  const Worst w = worst_pair(model.diagnosis.coherence, echoes);
+  const Coherence coherence = mean_coherence(e.y, e.segment_frames, e.overlap, echoes);
+  model.diagnosis.coherence = coherence.pairs;
+  const Worst w = worst_pair(coherence.pairs, std::max(echoes, beyond_chance * coherence.by_chance));
   if (w.above == 0) return;
+  model.diagnosis.crosstalk.reset();
+  model.diagnosis.no_crosstalk = "not an instantaneous mixture of independent sources";
   model.warnings.push_back(
       {Kind::convolved,
        pair_text(w.i, w.j) + others(w) + " hold the same signal at different delays (coherence " +
@@ -144,16 +140,13 @@ void find_drift(Model& model, const Evidence& e) {
     for (std::size_t m = k; m < k + at_a_time; ++m) mean += e.means[m] / static_cast<double>(at_a_time);
     power += mean.cwiseAbs2() / static_cast<double>(2 * cycles);
   }
-  std::string list;
   std::vector<Index> slow;
   for (Index i = 0; i < power.size(); ++i) {
-    if (power(i) <= most) continue;
-    slow.push_back(i);
-    list += (list.empty() ? "" : ", ") + std::to_string(i + 1);
+    if (power(i) > most) slow.push_back(i);
   }
   if (slow.empty()) return;
   model.warnings.push_back({Kind::drift,
-                            (slow.size() == 1 ? "component " : "components ") + list +
+                            (slow.size() == 1 ? "component " : "components ") + list_of(slow) +
                                 (slow.size() == 1 ? " is" : " are") +
                                 " mostly drift, slower than the recording holds " + std::to_string(cycles) +
                                 " cycles of: high-pass the channels first",
@@ -164,21 +157,32 @@ void find_clipping(Model& model, const Evidence& e) {
   if (e.x.cols() == 0) return;
   constexpr double least = 1e-3;  // of the frames
   constexpr double most = 0.2;    // above, it is how the signal is: a square wave
-  std::string list;
-  for (Index c = 0; c < e.x.rows(); ++c) {
-    const auto x = e.x.row(c);
-    for (const double end : {x.maxCoeff(), x.minCoeff()}) {
-      Index flat = 0;
-      for (Index t = 1; t < x.size(); ++t) flat += x(t) == end && x(t - 1) == end;
-      const double share = static_cast<double>(flat) / static_cast<double>(x.size());
-      if (share < least || share > most) continue;
-      list += " " + std::to_string(c + 1);
-      break;
+  Vector<double> highest = e.x.col(0);
+  Vector<double> lowest = e.x.col(0);
+  for (Index t = 1; t < e.x.cols(); ++t) {  // frame by frame, as they lie in memory
+    highest = highest.cwiseMax(e.x.col(t));
+    lowest = lowest.cwiseMin(e.x.col(t));
+  }
+  Vector<double> at_an_end = Vector<double>::Zero(e.x.rows());  // 1: yes
+  Vector<double> flat = at_an_end;
+  for (Index t = 0; t < e.x.cols(); ++t) {
+    for (Index c = 0; c < e.x.rows(); ++c) {
+      const double before = at_an_end(c);
+      at_an_end(c) = (e.x(c, t) == highest(c) ? 1.0 : 0.0) + (e.x(c, t) == lowest(c) ? 1.0 : 0.0);
+      flat(c) += before * at_an_end(c);
     }
   }
-  if (list.empty()) return;
-  model.warnings.push_back(
-      {Kind::clipped, "clipped (flat at its largest or least value): channel" + list, {}});
+  std::vector<Index> clipped;
+  for (Index c = 0; c < e.x.rows(); ++c) {
+    const double share = flat(c) / static_cast<double>(e.x.cols());
+    if (share >= least && share <= most) clipped.push_back(c);
+  }
+  if (clipped.empty()) return;
+  model.warnings.push_back({Kind::clipped,
+                            (clipped.size() == 1 ? "channel " : "channels ") + list_of(clipped) +
+                                (clipped.size() == 1 ? " is" : " are") +
+                                " clipped: flat at the largest or least value",
+                            {}});
 }
 
 }  // namespace demix

@@ -14,11 +14,12 @@ struct Evidence {
   bool overlap = false;               ///< segments share frames with the next
   std::vector<Vector<double>> means;  ///< of the outputs over stretches of the recording, of equal length
   std::vector<std::vector<OutputSums::Large>> largest;
-  Vector<double> fourth;  ///< sum y^4
+  Vector<double> fourth;     ///< sum y^4
+  Matrix<double> crosstalk;  ///< amplitude of source j to fear in output i; empty if it cannot be told
 };
 
-void warn_of_unresolved(Model& model);                        ///< pairs whose crosstalk is too large
-void find_coherence(Model& model, const Evidence& evidence);  ///< echoes and delays
+void find_unresolved(Model& model, const Evidence& evidence);  ///< pairs whose crosstalk is too large
+void find_coherence(Model& model, const Evidence& evidence);   ///< echoes and delays
 void find_common_magnitude(Model& model, const Evidence& evidence);
 void find_glitches(Model& model, const Evidence& evidence);
 void find_drift(Model& model, const Evidence& evidence);

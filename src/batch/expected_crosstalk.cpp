@@ -78,6 +78,17 @@ std::vector<Group> pooled(const std::vector<Group>& groups, std::size_t at_a_tim
   return out;
 }
 
+// Standard errors of D_i - D_j.
+Matrix<double> error_of_differences(const OutputSums& sums) {
+  std::vector<Group> differences;
+  for (const auto& [number, s] : sums.stretches) {
+    if (s.total <= 0) continue;
+    const Vector<double> D = s.product.diagonal();
+    differences.push_back({D.replicate(1, D.size()) - D.transpose().replicate(D.size(), 1), s.total});
+  }
+  return variance_of_mean(differences).cwiseSqrt();
+}
+
 // Quantile of chi^2_n / n (Wilson, Hilferty 1931); z: that of a normal variable.
 double mean_square_quantile(double n, double z) {
   return std::pow(std::max(0.0, 1 - 2 / (9 * n) + z * std::sqrt(2 / (9 * n))), 3);
@@ -85,8 +96,8 @@ double mean_square_quantile(double n, double z) {
 
 }  // namespace
 
-void expect_crosstalk(const OutputSums& sums, const EstimatingEquation& equation, const Matrix<double>& kappa,
-                      double least_amplitude, Diagnosis& diagnosis) {
+Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation& equation,
+                                const Matrix<double>& kappa, double least_amplitude, Diagnosis& diagnosis) {
   const Index d = sums.second.size();
   Matrix<double> product = Matrix<double>::Zero(d, d);
   for (const auto& [number, stretch] : sums.stretches) product += stretch.product;
@@ -107,28 +118,30 @@ void expect_crosstalk(const OutputSums& sums, const EstimatingEquation& equation
   constexpr double least_frames = 8;
   if (groups.size() < least_groups || sums.total < least_frames * static_cast<double>(groups.size())) {
     diagnosis.no_crosstalk = "too few frames";
-    return;
+    return {};
   }
-  const auto amplitudes = [&](const Matrix<double>& variance) {
-    Matrix<double> v = variance.array() / c.curvature.array().square();
+  const auto powers = [&](const Matrix<double>& variance, const Matrix<double>& curvature) {
+    Matrix<double> v = variance.array() / curvature.array().square();
     v = v.unaryExpr([&](double x) {
       return std::isfinite(x) ? std::clamp(x, least_amplitude * least_amplitude, 1.0) : 1.0;
     });
     v.diagonal().setZero();
     return v;
   };
-  Matrix<double> v = amplitudes(variance_of_mean(groups));
+  const Matrix<double> variance = variance_of_mean(groups);
+  Matrix<double> v = powers(variance, c.curvature);
   // If neighbouring stretches are alike, the more are put together the larger the variance comes out. With
   // much of that, they are too few to tell.
   const auto growth = [&](std::size_t left) {
-    return amplitudes(variance_of_mean(pooled(groups, groups.size() / left))).sum() / v.sum();
+    return powers(variance_of_mean(pooled(groups, groups.size() / left)), c.curvature).sum() / v.sum();
   };
   constexpr double alike = 3;
   if (growth(8) > alike) {
     diagnosis.no_crosstalk = "the frames depend on each other over too much of the recording";
-    return;
+    return {};
   }
-  v = (v * std::max(1.0, growth(16))).cwiseMin(1);
+  const double grown = std::max(1.0, growth(16));
+  v = (v * grown).cwiseMin(1);
   double sum = 0;
   double squares = 0;
   for (Index j = 0; j < d; ++j) {
@@ -142,6 +155,9 @@ void expect_crosstalk(const OutputSums& sums, const EstimatingEquation& equation
   const double n = squares > 0 ? sum * sum / squares : 1;
   diagnosis.crosstalk = {std::min(1.0, mean * mean_square_quantile(n, 0)),
                          std::min(1.0, mean * mean_square_quantile(n, 1.645)), v.cwiseSqrt()};
+  if (equation.kind != Kind::weighted) return diagnosis.crosstalk->pairs;
+  const Matrix<double> less = (c.curvature.cwiseAbs() - error_of_differences(sums)).cwiseMax(0);
+  return (powers(variance, less) * grown).cwiseMin(1).cwiseSqrt();
 }
 
 }  // namespace demix

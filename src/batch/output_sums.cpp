@@ -11,13 +11,13 @@ namespace {
 
 constexpr double not_learned_from = std::numeric_limits<double>::quiet_NaN();
 
-// For what is said about outputs, five digits are enough. They have the variance 1; what is lost is a
-// rounding of the channels, as far as they do not cancel.
+// For what is said about outputs, four digits of a frame are enough. They have the variance 1; what is lost
+// is a rounding of the channels, as far as they do not cancel.
 bool float_is_enough(const WhiteRecording& white, const Matrix<double>& W) {
   constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
   const Vector<double> deviation = white.whitening().dewhitener.rowwise().norm();
   const double largest = (W * deviation.asDiagonal()).rowwise().norm().maxCoeff();
-  return !white.recording().weights() && rounding * largest < 1e-5 && fits_float(W);
+  return !white.recording().weights() && rounding * largest < 1e-4 && fits_float(W);
 }
 
 AnyFrames some_of(const AnyFrames& frames, Index first, Index count) {
@@ -40,7 +40,8 @@ template <typename T>
 void keep_largest(const LineMatrix<T>& Y, Index d, std::int64_t first,
                   std::vector<std::vector<OutputSums::Large>>& largest) {
   const auto y = Y.topRows(d);
-  const Vector<T> most = y.cwiseAbs().rowwise().maxCoeff();
+  Vector<T> most = Vector<T>::Zero(d);
+  for (Index t = 0; t < y.cols(); ++t) most = most.cwiseMax(y.col(t).cwiseAbs());
   for (Index i = 0; i < d; ++i) {
     auto& of = largest[static_cast<std::size_t>(i)];
     const auto least = [&] { return std::ssize(of) == OutputRequest::kept_large ? of.back().value : -1; };
@@ -153,7 +154,9 @@ void OutputRequest::add_stretch(OutputSums& sums, const Chunk& chunk, Index numb
     }
     if (!block.weights) {
       add_powers(y, sums.second, sums.fourth);
-      stretch.sum += y.topRows(d).rowwise().sum().template cast<double>();
+      Vector<T> sum = Vector<T>::Zero(d);
+      for (Index t = 0; t < y.cols(); ++t) sum += y.col(t).head(d);
+      stretch.sum += sum.template cast<double>();
     }
     if (!equation_) return;
     g.resize(y.rows(), y.cols());

@@ -53,7 +53,7 @@ class OutputRequest {
   OutputRequest(const WhiteRecording& white, const Matrix<double>& W,
                 const std::optional<EstimatingEquation>& equation);
 
-  Index segments() const { return segments_; }
+  bool in_float() const { return in_float_; }  ///< whether floats hold the digits that are wanted
   bool segments_overlap() const { return segments_ * segment_frames > frames_; }
   /// The frames of all segments that have no frame of weight 0, side by side.
   Matrix<double> segments_of(const OutputSums& sums) const;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "demix/model.hpp"
 
@@ -27,28 +27,14 @@ inline void warn_of_few_samples(Model& model) {
                             {}});
 }
 
-inline void warn_of_close_kurtosis(Model& model, Index i, Index j) {
-  model.warnings.push_back({Warning::Kind::close_kurtosis,
-                            "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
-                                ": kurtoses too close to tell apart with " + std::to_string(model.samples) +
-                                " frames; they may still be mixed with each other",
-                            {i, j}});
-}
+/// Whether the kurtosis of a component is no further from 3 than chance brings it.
+bool nearly_gaussian(const Model& model, Index component);
 
-/// Of a Gaussian source nothing is left to find but its subspace: any rotation of two of them is as good.
-inline void warn_of_gaussians(Model& model) {
-  const double noise = 4 * std::sqrt(24 / static_cast<double>(model.samples));
-  for (Index i = 0; i < model.components(); ++i) {
-    for (Index j = i + 1; j < model.components(); ++j) {
-      if (std::max(std::abs(model.kurtosis(i) - 3), std::abs(model.kurtosis(j) - 3)) > noise) continue;
-      model.warnings.push_back(
-          {Warning::Kind::close_kurtosis,
-           "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1) +
-               ": both as good as Gaussian; nothing tells them apart, and they may still be "
-               "mixed with each other",
-           {i, j}});
-    }
-  }
-}
+/// Pairs of components that may still be mixed with each other: one warning for those that hang together. Of
+/// Gaussian sources nothing is left to find but their subspace: any rotation of them is as good.
+void warn_of_unresolved(Model& model, const std::vector<std::pair<Index, Index>>& pairs);
+
+/// Counted from 1: "1, 2 and 5 to 9". `numbers` are increasing, from 0.
+std::string list_of(const std::vector<Index>& numbers);
 
 }  // namespace demix

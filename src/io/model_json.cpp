@@ -17,8 +17,9 @@ using nlohmann::ordered_json;
 constexpr const char* format = "demix-model";
 constexpr int format_version = 1;
 
-constexpr std::array<std::pair<Warning::Kind, const char*>, 11> warning_kinds{
-    {{Warning::Kind::close_kurtosis, "close_kurtosis"},
+constexpr std::array<std::pair<Warning::Kind, const char*>, 12> warning_kinds{
+    {{Warning::Kind::unresolved, "unresolved"},
+     {Warning::Kind::gaussian, "gaussian"},
      {Warning::Kind::reduced_rank, "reduced_rank"},
      {Warning::Kind::few_samples, "few_samples"},
      {Warning::Kind::not_converged, "not_converged"},

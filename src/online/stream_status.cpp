@@ -146,7 +146,9 @@ Model StreamEngine::model() const {
   const auto component = [&](Index output) {
     return static_cast<Index>(std::find(which.begin(), which.end(), output) - which.begin());
   };
-  for (const auto& [i, j] : s.unresolved) warn_of_close_kurtosis(model, component(i), component(j));
+  std::vector<std::pair<Index, Index>> pairs;
+  for (const auto& [i, j] : s.unresolved) pairs.emplace_back(component(i), component(j));
+  warn_of_unresolved(model, pairs);
   return model;
 }
 

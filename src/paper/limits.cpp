@@ -44,7 +44,7 @@ Result equal_kurtosis(const Setting& setting) {
         const Mixture m = mix(make_sources(kind.sources, samples, Timing::iid, random), A);
         const Model model = kind.refine ? fastica(MatrixRecording<double>(m.mixtures), {}) : fobi(m.mixtures);
         Found f{mse(m.sources, model.apply(m.mixtures)), false};
-        for (const Warning& w : model.warnings) f.warned |= w.kind == Warning::Kind::close_kurtosis;
+        for (const Warning& w : model.warnings) f.warned |= w.kind == Warning::Kind::unresolved;
         return f;
       });
       std::vector<double> error;

@@ -21,8 +21,8 @@ std::string sentence(std::string text) {
   return text.ends_with('.') ? text : text + ".";
 }
 
-std::string advice(Kind kind) {
-  switch (kind) {
+std::string advice(const Warning& w, const Model& model) {
+  switch (w.kind) {
     case Kind::reduced_rank:
       return " A channel may be a copy or a sum of others; there are as many components as independent "
              "signals.";
@@ -42,69 +42,20 @@ std::string advice(Kind kind) {
       return " Look at these frames before you trust the component.";
     case Kind::unstable:
       return " Another recording of the same kind may give different components.";
+    case Kind::unresolved:
+    case Kind::gaussian:
+      return std::ssize(w.components) < model.components() ? " The other components are not concerned." : "";
     case Kind::dependent:
-    case Kind::close_kurtosis:
       break;
   }
   return "";
 }
 
-// Components joined by warnings of close kurtosis, directly or through others.
-std::vector<std::vector<Index>> close_groups(const Model& model) {
-  std::vector<Index> group(static_cast<std::size_t>(model.components()));
-  std::iota(group.begin(), group.end(), Index{0});
-  for (const Warning& w : model.warnings) {
-    if (w.kind != Kind::close_kurtosis || w.components.size() < 2) continue;
-    const Index a = group.at(static_cast<std::size_t>(w.components[0]));
-    const Index b = group.at(static_cast<std::size_t>(w.components[1]));
-    std::replace(group.begin(), group.end(), std::max(a, b), std::min(a, b));
-  }
-  std::vector<std::vector<Index>> members(group.size());
-  for (std::size_t k = 0; k < group.size(); ++k) {
-    members[static_cast<std::size_t>(group[k])].push_back(static_cast<Index>(k));
-  }
-  std::erase_if(members, [](const auto& m) { return m.size() < 2; });
-  return members;
-}
-
 }  // namespace
-
-std::string list_of(const std::vector<Index>& numbers) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t j = i;
-    while (j + 1 < numbers.size() && numbers[j + 1] == numbers[j] + 1) ++j;
-    if (j < i + 2) j = i;  // two in a row are not worth a "to"
-    parts.push_back(j == i ? std::to_string(numbers[i] + 1)
-                           : fmt::format("{} to {}", numbers[i] + 1, numbers[j] + 1));
-    i = j + 1;
-  }
-  std::string out;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    out += (p == 0 ? "" : p + 1 < parts.size() ? ", " : " and ") + parts[p];
-  }
-  return out;
-}
 
 std::vector<std::string> warnings_in_words(const Model& model) {
   std::vector<std::string> out;
-  for (const Warning& w : model.warnings) {
-    if (w.kind == Kind::close_kurtosis && w.components.size() >= 2) continue;
-    out.push_back(sentence(w.text) + advice(w.kind));
-  }
-  const auto groups = close_groups(model);
-  if (groups.empty()) return out;
-  std::string who;
-  std::size_t concerned = 0;
-  for (const auto& group : groups) {
-    who += (who.empty() ? "" : "; ") + list_of(group);
-    concerned += group.size();
-  }
-  out.push_back(fmt::format(
-      "Components {} are too alike to tell apart with {} frames: {} may still be mixed with each other.{}",
-      who, markup::count(model.samples), groups.size() == 1 ? "they" : "those of each group",
-      concerned < static_cast<std::size_t>(model.components()) ? " The other components are not concerned."
-                                                               : ""));
+  for (const Warning& w : model.warnings) out.push_back(sentence(w.text) + advice(w, model));
   return out;
 }
 

@@ -8,7 +8,7 @@
 /// What the page has to say about a model, in words and numbers.
 namespace demix::report {
 
-/// What to know before trusting it, each a sentence or two; pairs of close kurtosis are gathered.
+/// What to know before trusting it, each a sentence or two.
 std::vector<std::string> warnings_in_words(const Model& model);
 
 /// The crosstalk to expect, or that it cannot be told.
@@ -17,8 +17,5 @@ std::string crosstalk_in_words(const Diagnosis& diagnosis);
 /// Channels x components: how much of the channel's deviation the component makes, with its sign (their
 /// correlation, if the components are uncorrelated).
 Matrix<double> weights_of(const Page& page);
-
-/// Counted from 1: "1, 2 and 5 to 9". `numbers` are increasing, from 0.
-std::string list_of(const std::vector<Index>& numbers);
 
 }  // namespace demix::report

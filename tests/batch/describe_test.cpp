@@ -102,10 +102,26 @@ TEST(Describe, CoherenceIsThatOfItsDefinition) {
   for (Index s = 0; s < segments; ++s) {
     for (Index t = N - 1; t >= 3; --t) Y(1, s * N + t) = Y(0, s * N + t - 3) + Y(1, s * N + t);
   }
-  const Matrix<double> C = mean_coherence(Y, N, false);
+  const Coherence found = mean_coherence(Y, N, false, 0.17);
+  const Matrix<double>& C = found.pairs;
   EXPECT_NEAR(C(0, 1), 0.5, 0.05);
-  EXPECT_EQ(C(0, 1), C(1, 0));
+  EXPECT_NEAR(C(0, 1), C(1, 0), 1e-6);
   EXPECT_LT(std::max(C(0, 2), C(1, 2)), 0.01);
+  EXPECT_LT(found.by_chance, 0.01);
+}
+
+// Waves of steady frequencies are coherent whatever their source; those of the rows shifted are as much.
+TEST(Describe, CoherenceByChanceIsThatOfShiftedRows) {
+  Random random(15);
+  const Index N = 512;
+  Matrix<float> Y(2, N * 40);
+  for (Index t = 0; t < Y.cols(); ++t) {
+    Y(0, t) = static_cast<float>(std::sin(0.3 * static_cast<double>(t)) + 0.1 * random.normal());
+    Y(1, t) = static_cast<float>(std::sin(0.3 * static_cast<double>(t) + 1) + 0.1 * random.normal());
+  }
+  const Coherence found = mean_coherence(Y, N, false, 0.17);
+  EXPECT_GT(found.pairs(0, 1), 0.9);
+  EXPECT_GT(found.by_chance, 0.9 * found.pairs(0, 1));
 }
 
 TEST(Describe, DelaysAreToldAndMixturesAreNot) {
@@ -151,8 +167,32 @@ TEST(Describe, ClippedChannelsAreTold) {
   ASSERT_EQ(count(model, Kind::clipped), 1);
   for (const Warning& w : model.warnings) {
     if (w.kind != Kind::clipped) continue;
-    EXPECT_TRUE(w.text.ends_with("channel 2")) << w.text;
+    EXPECT_TRUE(w.text.starts_with("channel 2 is clipped")) << w.text;
   }
+}
+
+TEST(Describe, GaussianComponentsAreTold) {
+  Random random(14);
+  Matrix<double> S = random.normal(4, 20000);
+  S.row(0) = S.row(0).array().cube();
+  for (const Model& model : {fastica(S), fobi(S), jade(S)}) {
+    ASSERT_EQ(count(model, Kind::gaussian), 1) << model.method;
+    EXPECT_EQ(model.warnings[0].components, (std::vector<Index>{1, 2, 3})) << model.method;
+  }
+  S.row(1) = S.row(1).array().cube();
+  S.row(2) = S.row(2).array().tanh();
+  for (const Model& model : {fastica(S), fobi(S), jade(S)}) {
+    EXPECT_EQ(count(model, Kind::gaussian), 0) << model.method;  // there is only one
+  }
+}
+
+TEST(Describe, NoPromiseIsMadeOfEchoes) {
+  Random random(16);
+  Matrix<double> X = random.normal(2, 40000).array().cube();
+  X.row(0).tail(39990) += 0.8 * X.row(1).head(39990).eval();
+  const Model model = fastica(X);
+  EXPECT_EQ(count(model, Kind::convolved), 1);
+  EXPECT_FALSE(model.diagnosis.crosstalk);
 }
 
 TEST(Describe, OneChannelIsNothingToSeparate) {

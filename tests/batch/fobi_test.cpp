@@ -117,8 +117,8 @@ TEST(Fobi, EqualKurtosesAreWarnedOf) {
 TEST(Fobi, EnoughSamplesSilenceTheWarning) {
   // sine and sawtooth, 1.5 and 1.8, beside Laplace's tails: too close for a thousand frames, not for a
   // million
-  EXPECT_GE(count(fobi(four_sources(1000, 6).mixtures), Warning::Kind::close_kurtosis), 1);
-  EXPECT_EQ(count(fobi(four_sources(300000, 6).mixtures), Warning::Kind::close_kurtosis), 0);
+  EXPECT_GE(count(fobi(four_sources(1000, 6).mixtures), Warning::Kind::unresolved), 1);
+  EXPECT_EQ(count(fobi(four_sources(300000, 6).mixtures), Warning::Kind::unresolved), 0);
 }
 
 // Of every pair: the scatter of what source j leaves in output i over many recordings is what one of them

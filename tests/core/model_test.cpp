@@ -1,5 +1,6 @@
 #include "demix/model.hpp"
 
+#include "core/warnings.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "support.hpp"
@@ -83,6 +84,28 @@ TEST(Model, ValidationNamesWhatIsWrong) {
   EXPECT_THROW(m.validate(), std::invalid_argument);
   EXPECT_THROW(Model().validate(), std::invalid_argument);
   EXPECT_THROW(random_model(3).apply(Matrix<double>::Zero(2, 2)), std::invalid_argument);
+}
+
+TEST(Warnings, ListsReadWell) {
+  EXPECT_EQ(list_of({0}), "1");
+  EXPECT_EQ(list_of({0, 1}), "1 and 2");
+  EXPECT_EQ(list_of({0, 1, 4, 5, 6, 9}), "1, 2, 5 to 7 and 10");
+}
+
+TEST(Warnings, PairsThatHangTogetherAreOne) {
+  Model m = random_model(8);
+  m.samples = 2500;
+  warn_of_unresolved(m, {{1, 2}, {6, 7}, {3, 4}, {2, 3}});
+  ASSERT_EQ(m.warnings.size(), 2U);
+  EXPECT_EQ(m.warnings[0].components, (std::vector<Index>{1, 2, 3, 4}));
+  EXPECT_EQ(m.warnings[1].text,
+            "components 7 and 8 are too alike to tell apart with 2500 frames; they may still be mixed with "
+            "each other");
+  m.warnings.clear();
+  m.kurtosis.setConstant(3);
+  warn_of_unresolved(m, {{0, 1}});
+  ASSERT_EQ(m.warnings.size(), 1U);
+  EXPECT_EQ(m.warnings[0].kind, Warning::Kind::gaussian);
 }
 
 }  // namespace

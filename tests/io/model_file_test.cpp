@@ -23,7 +23,7 @@ Model example() {
   m.stability = Vector<double>{{0.99, 0.5, -0.25}};
   m.samples = 12345678901;
   m.convergence = {false, 17, {3.5, 1.25, 1.0 / 3}};
-  m.warnings.push_back({Warning::Kind::close_kurtosis, "components 1 and 2", {0, 1}});
+  m.warnings.push_back({Warning::Kind::unresolved, "components 1 and 2", {0, 1}});
   m.warnings.push_back({Warning::Kind::not_converged, "not \"yet\"", {}});
   return m;
 }
