@@ -41,7 +41,9 @@ class Trial {
  public:
   explicit Trial(const WhiteRecording& white) {
     const Whitening& w = white.whitening();
-    const Sample<double> sample = sample_of(white.recording(), w.frames, 1 << 15);
+    // Outputs of many components tell more together: fewer frames are enough.
+    const Index enough = std::clamp<Index>((Index{1} << 19) / white.components(), 1 << 13, 1 << 15);
+    const Sample<double> sample = sample_of(white.recording(), w.frames, enough);
     const Matrix<double> h = w.whitener * (sample.frames.colwise() - w.mean);
     h_ = h.cast<float>();
     if (sample.weights.size() == 0) return;
@@ -62,7 +64,7 @@ class Trial {
 // FastICA's few steps where it is good; where it would take hundreds, Picard does not.
 Rotation refined(const WhiteRecording& white, const Rotation& start) {
   const Rotation fast = fastica(white, {.max_iterations = 15}, start);
-  return fast.convergence.converged ? fast : picard(white, {}, start);
+  return fast.convergence.converged ? fast : picard(white, {}, fast);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What `auto` and the diagnosis promise, on mixtures of real sounds and pictures: never much worse than the
 // best method, an expected crosstalk that holds, echoes and delays told, glitches survived, no false alarms.
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -132,10 +133,15 @@ std::vector<Matrix<double>> groups(const std::vector<Signal>& of, const std::vec
   return out;
 }
 
+// The best of three.
 double seconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double best = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < 3; ++k) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
 }
 
 double decibels(double power) { return 10 * std::log10(power); }
@@ -163,18 +169,25 @@ TEST(AutoBar, RealMixtures) {
       const auto error = [&](const Model& m) { return mse_of_gain(m.unmixing * A); };
       Separated found;
       Model fast;
-      auto_time += seconds([&] { found = separate(X); });
-      fast_time += seconds([&] { fast = fastica(X); });
-      const double best = std::min({error(fobi(X)), error(fast), error(picard(X))});
+      const double own_time = seconds([&] { found = separate(X); });
+      const double usual_time = seconds([&] { fast = fastica(X); });
+      auto_time += own_time;
+      fast_time += usual_time;
+      const std::array<double, 3> others{error(fobi(X)), error(fast), error(picard(X))};
+      const double best = std::ranges::min(others);
       const double own = error(found.model);
       ratios.push_back(own / best);
       warned += !found.model.warnings.empty();
       if (std::getenv("DEMIX_VERBOSE") != nullptr) {
         const auto& c = found.model.diagnosis.crosstalk;
-        std::printf("d %ld T %ld %s %.1f dB ratio %.2f expected %.1f bound %.1f%s\n",
-                    static_cast<long>(S.rows()), static_cast<long>(S.cols()), found.model.method.c_str(),
-                    decibels(own), own / best, c ? decibels(c->expected) : 0, c ? decibels(c->bound) : 0,
-                    found.model.warnings.empty() ? "" : (" " + found.model.warnings[0].text).c_str());
+        std::printf(
+            "d %ld T %ld %.1f ms, fastica %.1f, %s %.1f dB ratio %.2f (fobi %.1f fastica %.1f picard %.1f) "
+            "expected %.1f bound %.1f "
+            "%s%s\n",
+            static_cast<long>(S.rows()), static_cast<long>(S.cols()), 1e3 * own_time, 1e3 * usual_time,
+            found.model.method.c_str(), decibels(own), own / best, decibels(others[0]), decibels(others[1]),
+            decibels(others[2]), c ? decibels(c->expected) : 0, c ? decibels(c->bound) : 0, found.why.c_str(),
+            found.model.warnings.empty() ? "" : (" " + found.model.warnings[0].text).c_str());
       }
       if (!found.model.warnings.empty() || !found.model.diagnosis.crosstalk) continue;
       ++promised;
@@ -205,10 +218,10 @@ TEST(AutoBar, RealMixtures) {
       static_cast<long>(promised), ratios.size(), static_cast<long>(warned),
       100 * static_cast<double>(below) / static_cast<double>(std::max<Index>(1, promised)),
       testing::median(off), testing::smallest(off), testing::largest(off));
-  // The best of three is the luckiest of three: where they differ by less than anything but the sources can
-  // tell, no choice comes to it in 90 %. On average auto is better than that.
-  EXPECT_GE(share(1.05), 0.75);
-  EXPECT_GE(share(1.5), 0.85);
+  EXPECT_GE(share(1.05), 0.9);
+  // Not in all: the best of three may be the luckiest. Where they differ by less than the recording can tell,
+  // no choice always comes to it.
+  EXPECT_GE(share(1.5), 0.94);
   EXPECT_LE(decibels_over_best, 0);
   EXPECT_GE(static_cast<double>(below), 0.9 * static_cast<double>(promised));
   EXPECT_LT(std::abs(testing::median(off)), 3);
@@ -293,7 +306,7 @@ TEST(AutoBar, EchoesAndDelaysAreToldAndNothingElseIs) {
     clean(brain.middleCols(part * (brain.cols() / 3), brain.cols() / 3), "EEG");
   clean(brain, "EEG");
   for (int scenario = 1; scenario <= 4; ++scenario) {
-    for (std::uint64_t seed = 0; seed < (full() ? 25U : 5U); ++seed) {
+    for (std::uint64_t seed = 0; seed < (full() ? 30U : 5U); ++seed) {
       clean(make_scenario(scenario, 10000, seed).mixtures, "scenario");
     }
   }
