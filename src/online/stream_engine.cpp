@@ -8,6 +8,7 @@
 namespace demix {
 namespace {
 
+constexpr Index network_sample = 2048;   // frames to judge the network by
 constexpr double too_large = 1e150;      // the square of a frame: NaN, Inf, or its fourth power would be
 constexpr double beyond_reason = 1e300;  // the square of an output, of a frame far beyond all before it
 
@@ -17,11 +18,12 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
     : options_((o.validate(channels), o)),
       n_(channels),
       outputs_(o.components > 0 ? o.components : channels),
-      moments_(o.learn == StreamOptions::Learn::moments ? channels : 1, o.components, resolution, o.memory),
-      detector_(outputs_, moments_.block()),
-      sample_(channels, o.memory),
+      detector_(outputs_, WhiteCoordinates::block_for(channels)),
+      sample_(channels, o.learn == StreamOptions::Learn::moments ? 0 : network_sample, 0, o.seed + 2),
       random_(o.seed + 1) {
-  if (o.learn != StreamOptions::Learn::moments) {
+  if (o.learn == StreamOptions::Learn::moments) {
+    learner_.emplace(n_, o.components, resolution, o.memory, o.seed);
+  } else {
     NaturalNetworkOptions of_network;
     of_network.components = o.components;
     of_network.seed = o.seed;
@@ -33,23 +35,24 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
   past_ = Matrix<double>::Zero(n_, kept);
   const Index ld = kernels::leading<double>(outputs_);
   U_ = Matrix<double>::Zero(ld, n_);
-  then_ = rows_ = Matrix<double>::Zero(outputs_, n_);
+  then_ = rows_ = U_;
   mean_ = Vector<double>::Zero(n_);
-  X_ = Matrix<double>::Zero(n_, moments_.block());
-  Y_ = Matrix<double>::Zero(outputs_, moments_.block());
+  X_ = Matrix<double>::Zero(n_, WhiteCoordinates::block_for(n_));
+  Y_ = Matrix<double>::Zero(outputs_, X_.cols());
   x = Vector<double>::Zero(kernels::leading<double>(n_));
   centred_ = x;
   y = Vector<double>::Zero(ld);
   overlap_ = Matrix<double>::Zero(outputs_, outputs_);
   slot_of_.assign(static_cast<std::size_t>(outputs_), 0);
   taken_.assign(static_cast<std::size_t>(outputs_), 0);
+  order_ = slot_of_;
 }
 
 double StreamEngine::least_bytes(Index channels, const StreamOptions& o) {
   const auto n = static_cast<double>(channels);
   const auto replayed = o.learn == StreamOptions::Learn::replay ? static_cast<double>(o.replay) : 0;
-  const double squares = o.learn == StreamOptions::Learn::moments ? 9 : 1;  // V, scatter, ...; n x n each
-  return 8 * n * (FrameSample::most + replayed + squares * n);
+  const double squares = o.learn == StreamOptions::Learn::moments ? 20 : 1;  // V, scatter, ...; n x n each
+  return 8 * n * (replayed + squares * n);
 }
 
 void StreamEngine::loaded() const {
@@ -63,13 +66,12 @@ void StreamEngine::loaded() const {
                 "a place in the past out of range");
   require_state(gate_open_ || (options_.robust && past_size_ < past_.cols()), "a gate that cannot open");
   require_state(up_to(rank_, outputs_), "more components than outputs");
-  require_state(solving_ == moments_.solving(), "work that was not begun");
-  require_state(next_solve_ >= 0 && since_solve_ >= 0 && next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0,
-                "a negative count");
+  require_state(next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0, "a negative count");
+  for (const Index slot : slot_of_) require_state(slot >= -1 && slot < outputs_, "a place of an output out of range");
   const auto taken = [](const auto& frames) {
     return (frames.colwise().squaredNorm().array() < too_large).all();
   };
-  require_state(taken(past_) && taken(X_) && taken(sample_.frames()), "a frame that would be refused");
+  require_state(taken(past_) && taken(X_) && taken(sample().frames()), "a frame that would be refused");
 }
 
 bool StreamEngine::refuse() {
@@ -114,7 +116,7 @@ bool StreamEngine::network_step(bool usable) {
     if (!(out.squaredNorm() < beyond_reason)) out.setZero();
     return false;
   }
-  sample_.add(x.data());
+  sample_.add(x.head(n_));
   if (options_.learn == StreamOptions::Learn::frame) {
     network_->step(x.head(n_), out);
   } else {
@@ -144,34 +146,30 @@ void StreamEngine::open_gate() {
     }
     x.head(n_) = first.col(t);
     learn();
-    while (moments_.busy()) work();
+    while (learner_->adding()) work();
   }
 }
 
-// x goes into the next block; a full one into the sums.
+// x goes into the next block; a full one to the learner.
 void StreamEngine::learn() {
-  sample_.add(x.data());
   X_.col(pending_) = x.head(n_);
   Y_.col(pending_) = y.head(outputs_);
   if (++pending_ < X_.cols()) return;
   pending_ = 0;
-  while (moments_.busy()) work();  // never: a block takes fewer pieces than it has frames
-  if (moments_.count() > 1024 && detector_.add(Y_)) {
+  while (learner_->adding()) work();  // never: a block takes fewer pieces than it has frames
+  if (learner_->count() > 1024 && detector_.add(Y_)) {
     ++changes_;
     last_change_ = frames_;
     detector_.clear();
     if (options_.memory > 0) return begin_anew();
   }
-  moments_.begin_add(X_);
-  since_solve_ += static_cast<double>(X_.cols());
+  learner_->begin_add(X_);
   since_look_ += static_cast<double>(X_.cols());
 }
 
 // What was learned is put out until enough frames are there to replace it.
 void StreamEngine::begin_anew() {
-  moments_.clear();
-  sample_.clear();
-  next_solve_ = relearn();
+  learner_->clear();
   next_look_ = 0;
   ordered_ = false;
   relearning_ = true;
@@ -180,48 +178,36 @@ void StreamEngine::begin_anew() {
 
 // One piece of what there is to do.
 void StreamEngine::work() {
-  if (!moments_.busy()) return;
-  moments_.work();
-  if (moments_.busy()) return;
-  if (solving_) {
-    solving_ = false;
-    adopt();
-  } else if (due()) {
-    solving_ = true;
-    since_solve_ = 0;
-    next_solve_ = moments_.count() * (n_ <= StreamMoments::exact_channels ? 1.05 : 1.2);
-    moments_.begin_solve();
-  }
+  if (learner_->work()) adopt();
 }
 
-// At counts that grow by a twentieth; when the past fades, at least 64 times within one memory.
-bool StreamEngine::due() const {
-  if (moments_.count() >= next_solve_) return true;
-  const double interval =
-      std::max(options_.memory / 64, n_ <= StreamMoments::exact_channels ? 0 : 16. * static_cast<double>(n_));
-  return options_.memory > 0 && moments_.count() >= relearn() && since_solve_ >= interval;
-}
 // The outputs found, each in the place and with the sign of the one it continues.
 void StreamEngine::adopt() {
-  if (!moments_.finite()) return begin_anew();
-  const Index r = moments_.rank();
-  if (r == 0) return;
+  if (!learner_->finite()) return begin_anew();
+  const Index r = learner_->rank();
+  if (r == 0 || (relearning_ && learner_->count() < relearn())) return;
   relearning_ = false;
-  rows_ = U_.topRows(outputs_);
-  moments_.correlate(rows_, overlap_);
+  learner_->correlate(U_, outputs_, overlap_);
   assign(r);
   U_.setZero();
   for (Index k = 0; k < r; ++k) {
     const Index slot = slot_of_[static_cast<std::size_t>(k)];
-    U_.row(slot) = (overlap_(slot, k) < 0 ? -1 : 1) * moments_.unmixing().row(k);
+    U_.row(slot) = (overlap_(slot, k) < 0 ? -1 : 1) * learner_->unmixing().row(k);
   }
-  mean_ = moments_.mean();
+  mean_ = learner_->mean();
   rank_ = r;
   look(r);
 }
 
-// slot_of_[row], greedily by the largest correlation left
+// slot_of_[row], greedily by the largest correlation left, unless all of them are where they were
 void StreamEngine::assign(Index r) {
+  const auto stays = [&](Index k) {
+    const Index slot = slot_of_[static_cast<std::size_t>(k)];
+    return slot >= 0 && std::abs(overlap_(slot, k)) > 0.9;
+  };
+  bool all = rank_ == r;
+  for (Index k = 0; k < r && all; ++k) all = stays(k);
+  if (all) return;
   std::fill(taken_.begin(), taken_.end(), 0);
   std::fill(slot_of_.begin(), slot_of_.end(), -1);
   for (Index round = 0; round < r; ++round) {
@@ -246,13 +232,13 @@ void StreamEngine::assign(Index r) {
 // Once they have come to rest, and only then, they are put in order of kurtosis, which stays.
 void StreamEngine::look(Index r) {
   const bool due_look = options_.memory > 0 && next_look_ > options_.memory ? since_look_ >= options_.memory
-                                                                            : moments_.count() >= next_look_;
+                                                                            : learner_->count() >= next_look_;
   if (!due_look) return;
   since_look_ = 0;
   const bool first = next_look_ == 0;
-  next_look_ = std::max(2 * moments_.count(), 10 * static_cast<double>(n_ * n_));
+  next_look_ = std::max(2 * learner_->count(), 10 * static_cast<double>(n_ * n_));
   if (!first) {
-    moments_.correlate(then_, overlap_);
+    learner_->correlate(then_, outputs_, overlap_);
     moved_ = 0;
     for (Index k = 0; k < r; ++k) {
       const double all = overlap_.col(k).squaredNorm();
@@ -261,27 +247,38 @@ void StreamEngine::look(Index r) {
     }
     if (!ordered_ && moved_ <= settled_share) {
       ordered_ = true;
-      rows_ = U_.topRows(outputs_);
-      U_.setZero();
-      for (Index k = 0; k < r; ++k) U_.row(k) = rows_.row(slot_of_[static_cast<std::size_t>(k)]);
+      sort_by_kurtosis(r);
     }
   }
-  then_ = U_.topRows(outputs_);
+  then_ = U_;
+}
+
+// Outputs of unit variance: by their fourth powers.
+void StreamEngine::sort_by_kurtosis(Index r) {
+  for (Index k = 0; k < r; ++k) order_[static_cast<std::size_t>(k)] = k;
+  std::sort(order_.begin(), order_.begin() + r, [&](Index a, Index b) {
+    const double difference = learner_->fourth_power(a) - learner_->fourth_power(b);
+    return difference != 0 ? difference > 0 : a < b;
+  });
+  rows_ = U_;
+  U_.setZero();
+  for (Index slot = 0; slot < r; ++slot) {
+    Index& was = slot_of_[static_cast<std::size_t>(order_[static_cast<std::size_t>(slot)])];
+    U_.row(slot) = rows_.row(was);
+    was = slot;
+  }
 }
 
 void StreamEngine::finish() {
   if (network_) return network_->refresh();
   if (!gate_open_ && past_size_ > 0) open_gate();  // fewer frames than it wanted
-  while (moments_.busy()) work();
+  while (learner_->busy()) work();
   if (pending_ > 0) {
-    moments_.begin_add(X_.leftCols(pending_));
+    learner_->begin_add(X_.leftCols(pending_));
     pending_ = 0;
-    moments_.finish();
   }
-  if (moments_.count() == 0 || (relearning_ && moments_.count() < relearn())) return;
-  moments_.begin_solve();
-  moments_.finish();
-  adopt();
+  learner_->finish();
+  if (learner_->count() > 0) adopt();
 }
 
 Matrix<double> StreamEngine::unmixing() const {

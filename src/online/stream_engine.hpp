@@ -7,15 +7,15 @@
 #include "demix/random.hpp"
 #include "demix/stream_separator.hpp"
 #include "online/change_detector.hpp"
-#include "online/frame_sample.hpp"
 #include "online/outlier_gate.hpp"
-#include "online/stream_moments.hpp"
+#include "online/one_pass_ica.hpp"
+#include "online/reservoir.hpp"
 
 /// What is behind StreamSeparator, in double whatever the stream is in:
 ///
-///   frame -> y = U (x - mean) -> gate -> block -> detector, moments -> U
+///   frame -> y = U (x - mean) -> gate -> block -> detector, one-pass ICA -> U
 ///
-/// with one piece of the work on moments and U at each step. Learning from replay or from the frame, it is
+/// with one piece of the work on U at each step. Learning from replay or from the frame, it is
 /// the network instead.
 namespace demix {
 
@@ -47,13 +47,13 @@ class StreamEngine {
 
   template <typename Archive>
   void fields(Archive& a) {
-    a(frames_, refused_, outliers_, changes_, last_change_, pending_, solving_, gate_open_, ordered_,
-      relearning_, next_solve_, since_solve_, next_look_, since_look_, moved_, rank_, U_, then_, mean_, X_,
-      Y_, y, past_, past_size_, past_at_, detector_, gate_, sample_, random_);
+    a(frames_, refused_, outliers_, changes_, last_change_, pending_, gate_open_, ordered_, relearning_,
+      next_look_, since_look_, moved_, rank_, U_, then_, mean_, X_, Y_, y, past_, past_size_, past_at_,
+      slot_of_, detector_, gate_, sample_, random_);
     if (network_) {
       a(*network_);
     } else {
-      a(moments_);
+      a(*learner_);
     }
   }
   void loaded() const;
@@ -66,22 +66,23 @@ class StreamEngine {
   void learn();
   void begin_anew();
   void work();
-  bool due() const;
   double relearn() const { return std::max<double>(512, 4 * static_cast<double>(n_)); }
   void adopt();
   void assign(Index r);
   void look(Index r);
+  void sort_by_kurtosis(Index r);
   std::vector<Index> outputs_in_use() const;
   double learned() const;
+  const Reservoir& sample() const { return network_ ? sample_ : learner_->reservoir(); }
 
   StreamOptions options_;
   Index n_;  // channels
   Index outputs_;
   std::optional<NaturalNetwork<double>> network_;  // learning from replay or from the frame
-  StreamMoments moments_;
+  std::optional<OnePassIca> learner_;              // or learning from moments
   ChangeDetector detector_;
   OutlierGate gate_;
-  FrameSample sample_;
+  Reservoir sample_;  // of the network's frames; the learner has its own
   Random random_;
 
   std::int64_t frames_ = 0;
@@ -100,9 +101,6 @@ class StreamEngine {
   Matrix<double> U_;  // rows padded for the kernels; 0 where not in use
   Vector<double> mean_, centred_;
   Index rank_ = 0;           // outputs in use
-  bool solving_ = false;     // what the moments are busy with, else adding
-  double next_solve_ = 0;    // at this count
-  double since_solve_ = 0;   // frames
   bool relearning_ = false;  // after a change, until there is something better than the old U
 
   Matrix<double> then_;    // U when last looked at
@@ -113,6 +111,7 @@ class StreamEngine {
 
   Matrix<double> overlap_, rows_;  // where U is put in order
   std::vector<Index> slot_of_;     // of each row
+  std::vector<Index> order_;
   std::vector<char> taken_;
 };
 

@@ -54,7 +54,7 @@ std::vector<Index> StreamEngine::outputs_in_use() const {
 
 // Frames, by what they still count
 double StreamEngine::learned() const {
-  return std::max(1.0, network_ ? static_cast<double>(network_->frames()) : moments_.count());
+  return std::max(1.0, network_ ? static_cast<double>(network_->frames()) : learner_->count());
 }
 
 StreamStatus StreamEngine::status() const {
@@ -69,18 +69,17 @@ StreamStatus StreamEngine::status() const {
   const std::vector<Index> which = outputs_in_use();
   s.rank = static_cast<Index>(which.size());
   s.kurtosis = s.kurtosis_error = Vector<double>::Zero(s.rank);
-  if (s.rank == 0 || sample_.frames().cols() < 2) return s;
+  if (s.rank == 0 || sample().frames().cols() < 2) return s;
 
   const Matrix<double> U = rows_of(unmixing(), which);
-  const Matrix<double> Y = U * (sample_.frames().colwise() - mean());
+  const Matrix<double> Y = U * (sample().frames().colwise() - mean());
   for (Index i = 0; i < s.rank; ++i) {
     const Kurtosis k = kurtosis_of(Y.row(i).transpose().array(), learned());
     s.kurtosis(i) = k.value;
     s.kurtosis_error(i) = k.error;
   }
-  if (!network_ && !relearning_ && moments_.rank() > 0) {  // better than a sample: all frames
-    s.kurtosis = moments_.kurtosis(U);
-    s.condition = condition_of(moments_.channel_root(), std::max(s.rank, moments_.rank()));
+  if (!network_ && !relearning_ && learner_->rank() > 0) {
+    s.condition = condition_of(learner_->channel_root(), std::max(s.rank, learner_->rank()));
   }
   const Matrix<double> crosstalk =
       fobi_crosstalk(Y, Weight::square, static_cast<std::int64_t>(std::llround(learned())));
@@ -122,7 +121,7 @@ Model StreamEngine::model() const {
 
   // What each output adds to the channels; where that is not known, or lost in rounding, the pseudo-inverse.
   const Matrix<double> I = Matrix<double>::Identity(s.rank, s.rank);
-  if (!network_ && !relearning_) model.mixing = moments_.mixing(model.unmixing);
+  if (!network_ && !relearning_) model.mixing = learner_->mixing_of(model.unmixing);
   const Matrix<double> product =
       model.mixing.size() > 0 ? Matrix<double>(model.unmixing * model.mixing) : 0 * I;
   if ((product - I).norm() < 1e-3) {
