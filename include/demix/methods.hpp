@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "demix/contrast.hpp"
 #include "demix/lambda.hpp"
 #include "demix/model.hpp"
 #include "demix/recording.hpp"
@@ -110,6 +111,7 @@ struct Method {
   double tau = 0;                    ///< its default; 0: it has none
   bool square = false;               ///< as many outputs as inputs
   bool by_kurtosis = false;          ///< it comes to FOBI's optimum
+  std::optional<Contrast> contrast = {};  ///< it comes to symmetric FastICA's optimum of this one
   double passes = 0;  ///< that it usually takes over a recording, if batch: to tell how far it is
 
   /// Of those options that few methods have.

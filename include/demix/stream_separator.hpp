@@ -13,15 +13,14 @@
 ///
 ///   y = U (x - mean),   U from what has been learned before this frame
 ///
-/// Learning from `moments`, the default, does not mind the order of the frames: running sums of second and
-/// fourth order are contracted now and then into the matrix FOBI would find in all the frames so far, which
-/// is also where the network of natural_network.hpp comes to rest. Up to 32 channels the sums are exact;
-/// above, the fourth order is approximated and time order costs accuracy. docs/streams.md says more.
+/// Learning from `moments`, the default, is as accurate as FastICA of all the frames so far and does not mind
+/// their order, for any number of channels: running sums that move along with U, and a uniform sample of the
+/// past that tells when they no longer describe it. docs/streams.md says more.
 namespace demix {
 
 struct StreamOptions {
   enum class Learn {
-    moments,  ///< running sums of second and fourth order
+    moments,  ///< running sums and a sample of the past
     replay,   ///< the network, one frame drawn from the last `replay` for each that comes in
     frame     ///< the network, from the frame at hand: needs them in a random order
   };
@@ -51,10 +50,10 @@ struct StreamStatus {
   Index rank = 0;             ///< outputs in use; the others are 0
   bool settled = false;  ///< the outputs have hardly turned since half as many frames; their order is fixed
   double moved = 1;      ///< how far they have: largest share of an output's power that is new
-  double expected_mse = 1;        ///< crosstalk to expect from the number of frames, if they are independent
+  double expected_mse = 1;        ///< crosstalk to expect, by batch means; at most 1
   Vector<double> kurtosis;        ///< of each output in use
   Vector<double> kurtosis_error;  ///< its standard error, if the frames are independent
-  std::vector<std::pair<Index, Index>> unresolved;  ///< outputs whose kurtoses are too close to tell apart
+  std::vector<std::pair<Index, Index>> unresolved;  ///< outputs that may still be mixed
   double condition = 1;                             ///< of the whitener, channels scaled to unit variance
   std::int64_t changes = 0;                         ///< of the mixing, noticed
   std::int64_t last_change = -1;                    ///< frame at which the last one was noticed; -1 = never
@@ -77,9 +76,9 @@ class StreamSeparator {
 
   /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN, Inf or
   /// values beyond 1e75 is refused: output 0, nothing learned, false. A saturated one is put out, but also
-  /// refused: false. Throws only for vectors of the wrong length. With moments and up to 32 channels it
-  /// allocates nothing; heavy work is spread over the steps, a piece with each (robust: the frame that opens
-  /// the gate does its work at once).
+  /// refused: false. Throws only for vectors of the wrong length. With moments it allocates nothing; heavy
+  /// work is spread over the steps, a piece with each (robust: the frame that opens the gate does its work
+  /// at once).
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   /// Many frames, with the result of so many steps. Returns how many were refused.
   Index process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);

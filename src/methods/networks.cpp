@@ -1,11 +1,9 @@
 #include "methods/networks.hpp"
 
-#include <limits>
-
 #include "demix/natural_network.hpp"
 #include "demix/sm_ica_network.hpp"
 #include "demix/stream_separator.hpp"
-#include "online/stream_moments.hpp"
+#include "methods/recursive_fobi.hpp"
 
 namespace demix {
 namespace {
@@ -66,41 +64,6 @@ class Stream final : public OnlineSeparator {
 
  private:
   StreamSeparator<double> stream_;
-};
-
-// The yardstick of the stream: the same running moments, and nothing else. No order kept, no work spread.
-class RecursiveFobi final : public OnlineSeparator {
- public:
-  RecursiveFobi(Index inputs, Index outputs)
-      : moments_(inputs, outputs, std::numeric_limits<double>::epsilon(), 0),
-        block_(inputs, moments_.block()) {}
-
-  bool step(const Vector<double>& x, Vector<double>& y) override {
-    y.setZero();
-    const Index rank = moments_.rank();
-    if (rank > 0) y.head(rank) = moments_.unmixing() * (x - moments_.mean());
-    block_.col(pending_++) = x;
-    if (pending_ == block_.cols()) learn(false);
-    return true;
-  }
-  void finish() override { learn(true); }
-  Matrix<double> unmixing() const override { return moments_.unmixing(); }
-
- private:
-  void learn(bool last) {
-    if (pending_ > 0) moments_.begin_add(block_.leftCols(pending_));
-    moments_.finish();
-    pending_ = 0;
-    if (!last && moments_.count() < next_solve_) return;
-    next_solve_ = 1.05 * moments_.count();
-    moments_.begin_solve();
-    moments_.finish();
-  }
-
-  StreamMoments moments_;
-  Matrix<double> block_;
-  Index pending_ = 0;
-  double next_solve_ = 0;
 };
 
 }  // namespace

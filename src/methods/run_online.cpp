@@ -208,6 +208,8 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
   std::optional<EstimatingEquation> equation;
   if (method.by_kurtosis)
     equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, Weight::square};
+  if (method.contrast)
+    equation = EstimatingEquation{EstimatingEquation::Kind::contrast, *method.contrast, {}};
   out.model = describe(feed.recording, {.W = Q, .equation = equation});
   out.model.method = method.name;
   out.model.options = {{"passes", std::to_string(o.passes)},

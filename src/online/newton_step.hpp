@@ -23,15 +23,20 @@ struct NewtonStep {
 
   explicit NewtonStep(Index n) : E(Matrix<double>::Zero(n, n)), k(Vector<double>::Zero(n)) {}
 
-  /// k of the first n outputs, from sums over `count` frames.
-  template <typename M>
-  void signs(const M& S, const Matrix<double>& T, const Vector<double>& s, Index n) {
+  /// k of the first n outputs, from expectations.
+  void signs(const Matrix<double>& S, const Matrix<double>& T, const Vector<double>& s, Index n) {
     for (Index i = 0; i < n; ++i) k(i) = s(i) * S(i, i) - T(i, i) < 0 ? -1 : 1;
   }
 
   /// How fast the equation of a pair turns with it: above 0 where the contrast has its maximum.
   double curvature(const Matrix<double>& T, const Matrix<double>& D, Index i, Index j) const {
     return k(i) * (D(i, j) - T(i, i)) + k(j) * (D(j, i) - T(j, j));
+  }
+
+  /// What the turn of a pair has to make up for: k_i T_ij - k_j T_ji, and what E_ij + E_ji = apart adds to it.
+  double rest(const Matrix<double>& T, const Matrix<double>& D, Index i, Index j, double gradient,
+              double apart) const {
+    return gradient + (k(i) * (T(i, i) + D(i, j)) - k(j) * (T(j, j) + D(j, i))) * apart / 2;
   }
 
   /// From expectations, by the signs k.
@@ -45,8 +50,8 @@ struct NewtonStep {
         const double c = curvature(T, D, i, j);
         const double gradient = k(i) * T(i, j) - k(j) * T(j, i);
         // k_i (T_ij + T_ii E_ji + D_ij E_ij) = k_j (T_ji + T_jj E_ij + D_ji E_ji),  E = apart / 2 +- turn
-        const double rest = gradient + (k(i) * (T(i, i) + D(i, j)) - k(j) * (T(j, j) + D(j, i))) * apart / 2;
-        const double turn = std::clamp(-rest * std::abs(c) / (c * c + least * least), -farthest, farthest);
+        const double turn = std::clamp(
+            -rest(T, D, i, j, gradient, apart) * std::abs(c) / (c * c + least * least), -farthest, farthest);
         E(i, j) = apart / 2 + turn;
         E(j, i) = apart / 2 - turn;
       }

@@ -30,7 +30,7 @@ OnePassIca::OnePassIca(Index channels, Index components, double resolution, doub
   const Index n = channels;
   apart_ = B_ = P_ = S_ = square_ = crossed_ = M_ = unmixing_ = mixing_ = A_ = A_inverse_ = work_ =
       padded_square(n);
-  apart_mean_ = c_ = u_ = mean_ = zero_ = Vector<double>::Zero(n);
+  apart_mean_ = c_ = centre_ = u_ = mean_ = zero_ = Vector<double>::Zero(n);
   frames_ = Matrix<double>::Zero(n, TanhSums::at_once);
   v_ = tv_ = Matrix<double>::Zero(B_.rows(), TanhSums::at_once);
 }
@@ -44,6 +44,7 @@ void OnePassIca::clear() {
   fresh_ = publishing_ = false;
   since_check_ = next_check_ = since_newton_ = next_newton_ = 0;
   rank_ = outputs_ = 0;
+  add_at_ = at_ = end_ = 0;
 }
 
 void OnePassIca::loaded() const {
@@ -237,11 +238,12 @@ void OnePassIca::principal() {
   begin_pass();
 }
 
-// v <- B u, and nothing summed
+// v <- B (u - mean), and nothing summed
 void OnePassIca::begin_pass() {
   const Index r = outputs_;
   product(B_, white_.V(), r, channels(), r, P_);
-  for (Index i = 0; i < r; ++i) c_(i) = B_.row(i).head(r).dot(white_.v0().head(r));
+  centre_ = white_.mean();
+  for (Index i = 0; i < r; ++i) c_(i) = B_.row(i).head(r).dot(white_.v0().head(r) + centre_.head(r));
   sample_.clear();
   for (Matrix<double>* M : {&S_, &square_, &crossed_}) M->setZero();
   u_.setZero();
@@ -259,7 +261,7 @@ void OnePassIca::pass() {
   const Index size = std::min(TanhSums::at_once, end_ - at_);
   frames_.leftCols(size) = reservoir_.frames().middleCols(at_, size).colwise() - white_.origin();
   v_.setZero();
-  v_.topLeftCorner(r, size).colwise() = -c_.head(r);
+  for (Index t = 0; t < size; ++t) v_.col(t).head(r) = -c_.head(r);
   kernels::multiply_add(P_.data(), P_.rows(), frames_.data(), n, 1, r, size, n, v_.data(), ld);
   sample_.add(v_.leftCols(size), r);
   kernels::multiply_add(v_.data(), ld, v_.data(), 1, ld, r, r, size, S_.data(), S_.rows());
@@ -281,7 +283,7 @@ bool OnePassIca::stale() {
   const Index r = outputs_;
   const double n = count();
   for (Index i = 0; i < r; ++i) {
-    step_.k(i) = sums_.s(i) * white_.scatter()(i, i) / n - sums_.T(i, i) < 0 ? -1 : 1;
+    step_.k(i) = sums_.s(i) * (white_.scatter()(i, i) / n) - sums_.T(i, i) < 0 ? -1 : 1;
   }
   double sum = 0;
   double largest = 0;
@@ -333,9 +335,10 @@ void OnePassIca::judge() {
   for (Index i = 0; i < r; ++i) step_.k(i) = sample_.s(i) / sampled_ * M_(i, i) - work_(i, i) < 0 ? -1 : 1;
   step_.solve(M_, work_, A_, r);
   const double left = step_.E.topLeftCorner(r, r).rowwise().norm().maxCoeff();
-  const bool content = left < at_rest || (left < slow && left > 0.7 * left_) || iterations_ >= most_iterations;
+  const bool content =
+      precise_ ? left < 1e-10 : left < at_rest || (left < slow && left > 0.7 * left_);
   left_ = left;
-  if (content) {
+  if (content || iterations_ >= most_iterations) {
     adopting_ = true;
     catch_up();
   } else if (left < near) {
@@ -369,7 +372,7 @@ void OnePassIca::turn() {
   begin_pass();
 }
 
-// u <- B u, and the sums are those of the sample.
+// u <- v, and the sums are those of the sample.
 void OnePassIca::adopt() {
   const Index n = channels();
   const Index r = outputs_;
@@ -381,14 +384,16 @@ void OnePassIca::adopt() {
   since_check_ = 0;
   next_check_ = growth_of_check * count();
   if (!invert(work_, n, A_inverse_)) return;
-  zero_.setZero();
-  white_.transform(A_, A_inverse_, zero_);
+  white_.transform(A_, A_inverse_, centre_);
   const double factor = count() / sampled_;
   sums_.assign(sample_, factor);
   apart_.setZero();
-  apart_.topLeftCorner(r, r) = factor * S_.topLeftCorner(r, r) - white_.scatter().topLeftCorner(r, r);
   apart_mean_.setZero();
   apart_mean_.head(r) = factor * u_.head(r) - count() * white_.mean().head(r);
+  for (Index j = 0; j < r; ++j) {
+    apart_.col(j).head(r) = factor * S_.col(j).head(r) - white_.scatter().col(j).head(r) -
+                            (count() * white_.mean()(j)) * white_.mean().head(r);
+  }
   fresh_ = true;
   stage_ = Stage::newton;
 }
@@ -400,11 +405,13 @@ void OnePassIca::newton() {
   const double frames = count();
   stage_ = Stage::idle;
   // Expectations, centred: M <- S, work <- T, A <- D
-  zero_.head(r) = white_.mean().head(r) + apart_mean_.head(r) / frames;
+  const auto m = white_.mean().head(r);
+  const auto a = apart_mean_.head(r);
+  zero_.head(r) = m + a / frames;
   double off = 0;
   for (Index j = 0; j < r; ++j) {
-    M_.col(j).head(r) =
-        (white_.scatter().col(j).head(r) + apart_.col(j).head(r)) / frames - zero_.head(r) * zero_(j);
+    M_.col(j).head(r) = (white_.scatter().col(j).head(r) + apart_.col(j).head(r)) / frames -
+                        (m * a(j) + a * (m(j) + a(j) / frames)) / frames;
     work_.col(j).head(r) = sums_.T.col(j).head(r) / frames - sums_.t.head(r) * (zero_(j) / frames);
     A_.col(j).head(r) = sums_.D.col(j).head(r) / frames;
     off = std::max(off, M_.col(j).head(r).cwiseAbs().sum() - std::abs(M_(j, j)) + std::abs(M_(j, j) - 1));
@@ -484,13 +491,15 @@ void OnePassIca::publish() {
 void OnePassIca::finish() {
   while (busy()) work();
   if (count() == 0 || outputs_ == 0) return;
+  precise_ = reservoir_.complete();
   begin_check();
   for (int steps = 0; steps < 4; ++steps) {
     while (busy()) work();
-    if (!fresh_) return;
+    if (!fresh_) break;
     stage_ = Stage::newton;
   }
   while (busy()) work();
+  precise_ = false;
 }
 
 Matrix<double> OnePassIca::mixing_of(const Matrix<double>& U) const {

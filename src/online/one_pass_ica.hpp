@@ -55,7 +55,7 @@ class OnePassIca {
   template <typename Archive>
   void fields(Archive& a) {
     a(white_, reservoir_, sums_, apart_, apart_mean_, add_, add_at_, stage_, checking_, fresh_, rank_,
-      outputs_, since_check_, next_check_, since_newton_, next_newton_, B_, P_, c_, sample_, S_, u_, square_,
+      outputs_, since_check_, next_check_, since_newton_, next_newton_, B_, P_, c_, centre_, sample_, S_, u_, square_,
       crossed_, sampled_, at_, end_, adopting_, iterations_, left_, root_, output_root_, publishing_, svd_, M_, unmixing_, mixing_, mean_);
   }
   void loaded() const;
@@ -89,7 +89,7 @@ class OnePassIca {
   Reservoir reservoir_;
 
   // Sums over all frames, of the first outputs_ coordinates. After a start from the reservoir they stand for
-  // sum u u^T = scatter + apart, sum u = count mean + apart_mean.
+  // sum u u^T = scatter + count mean mean^T + apart, sum u = count mean + apart_mean.
   TanhSums sums_;
   Matrix<double> apart_;
   Vector<double> apart_mean_;
@@ -105,9 +105,9 @@ class OnePassIca {
   double since_newton_ = 0;
   double next_newton_ = 0;
 
-  // On the reservoir: v = B u = P (x - origin) - c
+  // On the reservoir: v = B (u - centre) = P (x - origin) - c
   Matrix<double> B_, P_;
-  Vector<double> c_;
+  Vector<double> c_, centre_;
   TanhSums sample_;
   Matrix<double> S_;         // sum v v^T
   Vector<double> u_;         // sum v
@@ -117,6 +117,7 @@ class OnePassIca {
   Index at_ = 0;             // the frame it has come to
   Index end_ = 0;
   bool adopting_ = false;    // content with it; it only goes on to the end
+  bool precise_ = false;     // to the last digits, in finish()
   int iterations_ = 0;
   double left_ = 0;  // longest row of E after the last pass
   InverseRoot root_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "core/archive.hpp"
@@ -46,7 +47,14 @@ class Reservoir {
   std::int64_t seen() const { return seen_; }
   bool complete() const { return seen_ == size_; }  ///< every frame is here
   auto frames() const { return frames_.leftCols(size_); }
-  std::int64_t time(Index place) const { return times_[static_cast<std::size_t>(place)]; }
+  Matrix<double> in_order_of_time() const {
+    std::vector<Index> places(static_cast<std::size_t>(size_));
+    std::iota(places.begin(), places.end(), Index{0});
+    std::sort(places.begin(), places.end(), [&](Index a, Index b) {
+      return times_[static_cast<std::size_t>(a)] < times_[static_cast<std::size_t>(b)];
+    });
+    return frames_(Eigen::all, places);
+  }
   void clear() {
     size_ = 0;
     seen_ = 0;

@@ -4,6 +4,7 @@
 #include "demix/crosstalk.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
+#include "online/contrast_crosstalk.hpp"
 #include "online/stream_engine.hpp"
 
 /// What a stream says about itself: its status, and the model of what it has learned.
@@ -72,7 +73,7 @@ StreamStatus StreamEngine::status() const {
   if (s.rank == 0 || sample().frames().cols() < 2) return s;
 
   const Matrix<double> U = rows_of(unmixing(), which);
-  const Matrix<double> Y = U * (sample().frames().colwise() - mean());
+  const Matrix<double> Y = U * (sample().in_order_of_time().colwise() - mean());
   for (Index i = 0; i < s.rank; ++i) {
     const Kurtosis k = kurtosis_of(Y.row(i).transpose().array(), learned());
     s.kurtosis(i) = k.value;
@@ -82,14 +83,15 @@ StreamStatus StreamEngine::status() const {
     s.condition = condition_of(learner_->channel_root(), std::max(s.rank, learner_->rank()));
   }
   const Matrix<double> crosstalk =
-      fobi_crosstalk(Y, Weight::square, static_cast<std::int64_t>(std::llround(learned())));
-  s.expected_mse = crosstalk.squaredNorm() / static_cast<double>(s.rank);
+      network_ ? fobi_crosstalk(Y, Weight::square, static_cast<std::int64_t>(std::llround(learned())))
+               : contrast_crosstalk(Y, learned());
+  s.expected_mse = std::min(1.0, crosstalk.squaredNorm() / static_cast<double>(s.rank));
   for (Index i = 0; i < s.rank; ++i) {
     for (Index j = i + 1; j < s.rank; ++j) {
       // The sample's difference of kurtosis may be chance where that of all frames is known to be none.
       const double chance = 3 * std::hypot(s.kurtosis_error(i), s.kurtosis_error(j));
       if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk ||
-          std::abs(s.kurtosis(i) - s.kurtosis(j)) < chance) {
+          (network_ && std::abs(s.kurtosis(i) - s.kurtosis(j)) < chance)) {
         s.unresolved.emplace_back(which[static_cast<std::size_t>(i)], which[static_cast<std::size_t>(j)]);
       }
     }

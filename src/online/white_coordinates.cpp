@@ -26,12 +26,12 @@ WhiteCoordinates::WhiteCoordinates(Index channels, double resolution, double mem
       root_(channels) {
   const Index n = channels;
   const Index block = block_for(n);
-  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = scale_ = noise_ = work_ =
+  origin_ = v0_ = mean_ = new_mean_ = offset_ = new_offset_ = largest_ = scale_ = noise_ = work_ = zero_ =
       Vector<double>::Zero(n);
   V_ = V_inverse_ = scatter_ = new_scatter_ = W_ = W_inverse_ = square_ = product_ = padded_square(n);
   X_ = Matrix<double>::Zero(n, block);
   u_ = Matrix<double>::Zero(V_.rows(), block);
-  centred_ = Matrix<double>::Zero(n, at_once);
+  centred_ = Matrix<double>::Zero(V_.rows(), at_once);
   rows_ = Matrix<double>::Zero(n + block + 1, n);
 }
 
@@ -117,25 +117,30 @@ double WhiteCoordinates::work() {
 }
 
 void WhiteCoordinates::begin_place() {
-  new_mean_ = keep_ * count_ * mean_;
+  new_mean_.setZero();
   new_scatter_ = keep_ * scatter_;
   next(Stage::place);
 }
 
-// Some frames of the block: u <- V (x - origin) - v0, and the sums with them
+// Some frames of the block: u <- V (x - origin) - v0, and the sums of u - mean with them
 double WhiteCoordinates::place() {
   const Index n = channels();
   const Index size = std::min(at_once, frames_ - at_);
-  centred_.leftCols(size) = X_.middleCols(at_, size).colwise() - origin_;
-  auto u = u_.middleCols(at_, size);
-  u.topRows(n).colwise() = -v0_;
-  kernels::multiply_add(V_.data(), V_.rows(), centred_.data(), n, 1, n, size, n, &u_(0, at_), u_.rows());
-  kernels::multiply_add(&u_(0, at_), u_.rows(), &u_(0, at_), 1, u_.rows(), n, n, size, new_scatter_.data(),
-                        new_scatter_.rows());
-  new_mean_ += u.topRows(n).rowwise().sum();
+  centred_.topLeftCorner(n, size) = X_.middleCols(at_, size).colwise() - origin_;
+  for (Index t = at_; t < at_ + size; ++t) u_.col(t).head(n) = -v0_;
+  kernels::multiply_add(V_.data(), V_.rows(), centred_.data(), centred_.rows(), 1, n, size, n, &u_(0, at_),
+                        u_.rows());
+  for (Index t = 0; t < size; ++t) {
+    centred_.col(t).head(n) = u_.col(at_ + t).head(n) - mean_;
+    new_mean_ += centred_.col(t).head(n);
+  }
+  kernels::multiply_add(centred_.data(), centred_.rows(), centred_.data(), 1, centred_.rows(), n, n, size,
+                        new_scatter_.data(), new_scatter_.rows());
   at_ += size;
-  if (at_ == frames_) {
+  if (at_ == frames_) {  // about the new mean
     new_mean_ /= new_count_;
+    for (Index j = 0; j < n; ++j) new_scatter_.col(j).head(n) -= (new_count_ * new_mean_(j)) * new_mean_;
+    new_mean_ += mean_;
     next(Stage::check);
   }
   return 2 * static_cast<double>(size * n * n);
@@ -165,8 +170,7 @@ bool WhiteCoordinates::fits() {
   }
   if (!(new_mean_.squaredNorm() <= 16 * static_cast<double>(n))) return false;
   for (Index j = 0; j < live_; ++j) {
-    square_.col(j).head(live_) =
-        new_scatter_.col(j).head(live_) / new_count_ - new_mean_.head(live_) * new_mean_(j);
+    square_.col(j).head(live_) = new_scatter_.col(j).head(live_) / new_count_;
     if (!(square_.col(j).head(live_).cwiseAbs().sum() <= 16)) return false;
   }
   if (new_count_ < next_ratio_ || live_ == 0 || cholesky(square_, live_) >= 1.0 / 64) return true;
@@ -278,7 +282,8 @@ void WhiteCoordinates::turn() {
     W_inverse_.topLeftCorner(n, live_) = product_.topLeftCorner(n, live_);
   }
   if (based_) {
-    transform(W_, W_inverse_, new_mean_);
+    zero_ = new_mean_;
+    transform(W_, W_inverse_, zero_);
   } else {
     based_ = true;
     V_ = W_;
@@ -289,19 +294,13 @@ void WhiteCoordinates::turn() {
 }
 
 void WhiteCoordinates::covariance(Index n, Matrix<double>& out) const {
-  for (Index j = 0; j < n; ++j) {
-    out.col(j).head(n) = scatter_.col(j).head(n) / count_ - mean_.head(n) * mean_(j);
-  }
+  out.topLeftCorner(n, n) = scatter_.topLeftCorner(n, n) / count_;
 }
 
 void WhiteCoordinates::transform(const Matrix<double>& A, const Matrix<double>& A_inverse,
                                  const Vector<double>& zero) {
   const Index n = channels();
-  // v0 <- A (v0 + zero),  mean <- A (mean - zero),  scatter <- A sum (u - zero)(u - zero)^T A^T
-  for (Index j = 0; j < n; ++j) {
-    scatter_.col(j).head(n) +=
-        count_ * ((zero(j) - mean_(j)) * zero - zero(j) * mean_);
-  }
+  // v0 <- A (v0 + zero),  mean <- A (mean - zero),  scatter <- A scatter A^T
   mean_ -= zero;
   v0_ += zero;
   for (Vector<double>* v : {&v0_, &mean_}) {

@@ -7,7 +7,7 @@
 
 /// Coordinates in which the frames of a stream are nearly white, and the running mean and covariance in them:
 ///
-///   u = V (x - origin) - v0,    n,  sum u,  sum u u^T
+///   u = V (x - origin) - v0,    n,  mean = E[u],  scatter = sum (u - mean)(u - mean)^T
 ///
 /// A block that does not fit (a source or a channel wakes up, the level or the offset moves away) first moves
 /// the coordinates, so that no direction is ever small beside another and digits last however ill-conditioned
@@ -48,11 +48,15 @@ class WhiteCoordinates {
   const Vector<double>& origin() const { return origin_; }
   const Vector<double>& v0() const { return v0_; }
   const Vector<double>& mean() const { return mean_; }                 ///< of u
-  const Matrix<double>& scatter() const { return scatter_; }           ///< sum u u^T
+  const Matrix<double>& scatter() const { return scatter_; }           
   Vector<double> channel_mean() const { return origin_ + offset_; }
   void channel_mean(Vector<double>& out) const { out = origin_ + offset_; }
   /// Covariance of the first n coordinates.
   void covariance(Index n, Matrix<double>& out) const;
+
+  /// How the last move went: u <- W (u - zero).
+  const Matrix<double>& last_move() const { return W_; }
+  const Vector<double>& last_zero() const { return zero_; }
 
   /// u <- A (u - zero), with A and its inverse of full size.
   void transform(const Matrix<double>& A, const Matrix<double>& A_inverse, const Vector<double>& zero);
@@ -61,7 +65,7 @@ class WhiteCoordinates {
   void fields(Archive& a) {
     a(stage_, at_, frames_, based_, moved_, count_, new_count_, keep_, next_ratio_, live_, origin_, v0_, V_,
       V_inverse_, mean_, new_mean_, offset_, new_offset_, largest_, scatter_, new_scatter_, X_, u_, rows_,
-      scale_, noise_, W_, W_inverse_, square_, svd_, root_);
+      scale_, noise_, W_, W_inverse_, zero_, square_, svd_, root_);
   }
   void loaded() const;
 
@@ -108,6 +112,7 @@ class WhiteCoordinates {
   Vector<double> scale_;
   Vector<double> noise_;  // what rounding of the data leaves in each coordinate
   Matrix<double> W_, W_inverse_;
+  Vector<double> zero_;
   JacobiSvd svd_;
   InverseRoot root_;
 

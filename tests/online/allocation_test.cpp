@@ -132,7 +132,7 @@ void expect_silent_stream(Index d, const StreamOptions& options) {
 }
 
 TEST(Allocation, StreamAllocatesNothing) {
-  for (const Index d : {1, 3, 4, 16, 24, 32}) {
+  for (const Index d : {1, 3, 4, 16, 24, 32, 72}) {
     StreamOptions options;
     expect_silent_stream<float>(d, options);
     expect_silent_stream<double>(d, options);

@@ -3,14 +3,19 @@
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
 #include "online/change_detector.hpp"
-#include "online/frame_sample.hpp"
+#include "online/contrast_crosstalk.hpp"
+#include "online/inverse_root.hpp"
+#include "online/jacobi_svd.hpp"
 #include "online/outlier_gate.hpp"
-#include "online/weighted_scatter.hpp"
+#include "online/reservoir.hpp"
+#include "online/stream_support.hpp"
 #include "support.hpp"
 
 /// The parts a stream separator is made of, each on its own.
 namespace demix {
 namespace {
+
+using testing::fastica_by_hand;
 
 // ---- Change detector. Of four outputs its short window has 512 frames, its long one 4096.
 
@@ -149,119 +154,149 @@ TEST(OutlierGate, ClosesAtTwentyTimesTheNinthDecile) {
   EXPECT_FALSE(OutlierGate(gate).passes(100 * 33 * q));
 }
 
-// ---- Weighted scatter: what is kept of fourth order above 32 channels.
+// ---- Reservoir: every frame is equally likely to be in it.
 
-Matrix<double> weighted_scatter(const Matrix<double>& X, const Matrix<double>& G) {
-  Matrix<double> K = Matrix<double>::Zero(X.rows(), X.rows());
-  for (Index t = 0; t < X.cols(); ++t) {
-    const Vector<double> x = X.col(t);
-    K += x.dot(G * x) * x * x.transpose();
-  }
-  return K;
-}
-
-Matrix<double> definite(Index d, Random& random) {
-  const Matrix<double> A = random.normal(d, 2 * d);
-  return A * A.transpose() / static_cast<double>(2 * d);
-}
-
-TEST(WeightedScatter, IsThatOfItsDefinition) {
-  Random random(7);
-  const Matrix<double> X = random.normal(5, 64);
-  const Matrix<double> Y = random.normal(5, 40);
-  const Matrix<double> I = Matrix<double>::Identity(5, 5);
-  WeightedScatter K(5);
-  K.reserve(64);
-  K.add(X, 1);
-  K.add(Y, 0.75);
-  const Matrix<double> before = 0.75 * weighted_scatter(X, I) + weighted_scatter(Y, I);
-  // K + n [tr(D C) C + 2 C D C], C = S/n
-  const Matrix<double> G = definite(5, random);
-  const Matrix<double> S = 88 * definite(5, random);
-  const Matrix<double> C = S / 88;
-  const Matrix<double> D = G - I;
-  const Matrix<double> expected = before + 88 * ((D * C).trace() * C + 2 * C * D * C);
-  EXPECT_TRUE(K.reweigh(G, S, 88).isApprox(expected, 1e-12));
-  EXPECT_TRUE(K.reweigh(G, S, 88).isApprox(expected, 1e-12));  // it is there already
-  K.add(Y, 1);                                                 // by the new weight
-  EXPECT_TRUE(K.reweigh(G, S, 88).isApprox(expected + weighted_scatter(Y, G), 1e-12));
-}
-
-// Of Gaussian frames, weighting anew is as good as having weighted so from the start.
-TEST(WeightedScatter, GaussianFramesAreWeightedAnewExactly) {
-  Random random(8);
-  constexpr Index frames = 200000;
-  const Matrix<double> C = definite(4, random);
-  const Matrix<double> X = inverse_sqrt(symmetric_eigen(inverse(C))) * random.normal(4, frames);
-  const Matrix<double> G = inverse(C);
-  WeightedScatter K(4);
-  K.reserve(frames);
-  K.add(X, 1);
-  const Matrix<double> S = X * X.transpose();
-  EXPECT_TRUE(K.reweigh(G, S, frames).isApprox(weighted_scatter(X, G), 0.02));
-}
-
-TEST(WeightedScatter, MovesWithTheCoordinates) {
-  Random random(9);
-  const Matrix<double> X = random.normal(4, 100);
-  const Matrix<double> G = definite(4, random);
-  const Matrix<double> W = random.normal(4, 4);
-  const Matrix<double> W_inverse = inverse(W);
-  WeightedScatter K(4);
-  K.reserve(100);
-  K.reweigh(G, Matrix<double>::Zero(4, 4), 1);
-  K.add(X, 1);
-  K.transform(W, W_inverse);
-  const Matrix<double> moved =
-      W_inverse.transpose() * G * W_inverse;  // the same weight, of other coordinates
-  K.add(W * X, 1);
-  EXPECT_TRUE(K.reweigh(moved, Matrix<double>::Zero(4, 4), 1)
-                  .isApprox(2 * W * weighted_scatter(X, G) * W.transpose(), 1e-9));
-}
-
-// ---- The frames a stream is judged by.
-
-std::vector<Index> kept(const FrameSample& sample) {
+std::vector<Index> kept(const Reservoir& sample) {
   std::vector<Index> times;
   for (const double t : sample.frames().row(0)) times.push_back(static_cast<Index>(t));
   std::sort(times.begin(), times.end());
   return times;
 }
 
-TEST(FrameSample, IsSpreadEvenlyOverThePast) {
-  for (const Index frames : {1, 100, 2048, 2049, 5000, 100000}) {
-    FrameSample sample(1, 0);
-    for (Index t = 0; t < frames; ++t) {
-      const double x = static_cast<double>(t);
-      sample.add(&x);
+void fill(Reservoir& sample, Index frames) {
+  for (Index t = 0; t < frames; ++t) sample.add(Vector<double>::Constant(1, static_cast<double>(t)));
+}
+
+TEST(Reservoir, HoldsAllFramesWhileItCan) {
+  Reservoir sample(1, 100, 0, 3);
+  fill(sample, 100);
+  EXPECT_TRUE(sample.complete());
+  const std::vector<Index> times = kept(sample);
+  for (Index t = 0; t < 100; ++t) EXPECT_EQ(times[static_cast<std::size_t>(t)], t);
+  fill(sample, 1);
+  EXPECT_FALSE(sample.complete());
+  sample.clear();
+  EXPECT_EQ(sample.size(), 0);
+}
+
+// The share of the sample that comes from each tenth of the past: binomial, 5 deviations either way.
+TEST(Reservoir, EveryPartOfThePastHasItsShare) {
+  std::vector<int> tenth(10, 0);
+  constexpr int runs = 50;
+  for (int run = 0; run < runs; ++run) {
+    Reservoir sample(1, 200, 0, static_cast<std::uint64_t>(run));
+    fill(sample, 10000);
+    for (const Index t : kept(sample)) ++tenth[static_cast<std::size_t>(t / 1000)];
+  }
+  for (const int n : tenth) EXPECT_NEAR(n, runs * 20, 5 * std::sqrt(runs * 20 * 0.9));
+}
+
+// With a memory the age of what is kept is exponential: its mean is the memory.
+TEST(Reservoir, TrackingItForgets) {
+  double age = 0;
+  constexpr int runs = 20;
+  for (int run = 0; run < runs; ++run) {
+    Reservoir sample(1, 500, 2000, static_cast<std::uint64_t>(run));
+    fill(sample, 30000);
+    for (const Index t : kept(sample)) age += static_cast<double>(30000 - t) / (500 * runs);
+  }
+  EXPECT_NEAR(age, 2000, 5 * 2000 / std::sqrt(500 * runs));
+}
+
+TEST(Reservoir, InOrderOfTime) {
+  Reservoir sample(1, 50, 0, 4);
+  fill(sample, 1000);
+  const Matrix<double> X = sample.in_order_of_time();
+  ASSERT_EQ(X.cols(), 50);
+  for (Index k = 1; k < 50; ++k) EXPECT_GT(X(0, k), X(0, k - 1));
+}
+
+// ---- The small matrices of a stream, against the definitions.
+
+TEST(SquareMatrix, ProductsInversesAndRootsAreThoseOfTheirDefinition) {
+  Random random(7);
+  for (const Index n : {1, 3, 4, 9, 33}) {
+    Matrix<double> A = padded_square(n);
+    Matrix<double> B = A;
+    Matrix<double> C = A;
+    A.topRows(n) = random.normal(n, n);
+    B.topRows(n) = random.normal(n, n);
+    product(A, B, n, n, n, C);
+    EXPECT_TRUE(C.topRows(n).isApprox(A.topRows(n) * B.topRows(n), 1e-12)) << n;
+    product_transposed(A, B, n, n, n, C);
+    EXPECT_TRUE(C.topRows(n).isApprox(A.topRows(n) * B.topRows(n).transpose(), 1e-12)) << n;
+    product_transposed(A, A, n, n, n, C);
+    C.diagonal().array() += 1;
+    InverseRoot root(n);
+    root.begin(C, n);
+    while (!root.work()) {
     }
-    const std::vector<Index> times = kept(sample);
-    EXPECT_GE(std::ssize(times), std::min<Index>(frames, 1024)) << frames;
-    EXPECT_LE(std::ssize(times), 2048) << frames;
-    const Index stride = times.size() > 1 ? times[1] - times[0] : 1;
-    int uneven = 0;  // where every second one had made room
-    for (std::size_t k = 1; k < times.size(); ++k) {
-      ASSERT_LE(times[k] - times[k - 1], stride) << frames;
-      uneven += times[k] - times[k - 1] < stride ? 1 : 0;
+    EXPECT_TRUE(root.result().topRows(n).isApprox(inverse_sqrt(symmetric_eigen(C.topRows(n))), 1e-9)) << n;
+    const Matrix<double> definite = C.topRows(n);
+    EXPECT_GT(cholesky(C, n), 0);
+    EXPECT_TRUE((C.topRows(n) * C.topRows(n).transpose()).isApprox(definite, 1e-12)) << n;
+    const Matrix<double> before = A.topRows(n);
+    ASSERT_TRUE(invert(A, n, C));
+    EXPECT_TRUE((C.topRows(n) * before).isApprox(Matrix<double>::Identity(n, n), 1e-8)) << n;
+  }
+  Matrix<double> singular = padded_square(4);
+  Matrix<double> out = singular;
+  EXPECT_FALSE(invert(singular, 4, out));
+}
+
+// Singular values twelve orders of magnitude apart keep their digits.
+TEST(JacobiSvd, SmallSingularValuesKeepTheirDigits) {
+  Random random(8);
+  const Index n = 9;
+  const Matrix<double> Q = random.orthogonal(n);
+  Vector<double> values(n);
+  for (Index i = 0; i < n; ++i) values(i) = std::pow(10, -1.5 * static_cast<double>(i));
+  JacobiSvd svd(n, n);
+  svd.begin(random.orthogonal(n) * values.asDiagonal() * Q.transpose());
+  while (!svd.work()) {
+  }
+  for (Index i = 0; i < n; ++i) {
+    EXPECT_NEAR(svd.value(i), values(i), 1e-14 + 1e-6 * values(i)) << i;
+    if (i < 6) {
+      EXPECT_NEAR(std::abs(svd.vector(i).dot(Q.col(i))), 1, 1e-6) << i;
     }
-    EXPECT_LE(uneven, 10) << frames;
-    EXPECT_LT(times.front(), stride) << frames;
-    EXPECT_GE(times.back(), frames - stride) << frames;
   }
 }
 
-TEST(FrameSample, TrackingHasTheLastTwoMemories) {
-  FrameSample sample(1, 10000);  // every 9th of the last 18432
-  for (Index t = 0; t < 100000; ++t) {
-    const double x = static_cast<double>(t);
-    sample.add(&x);
+// ---- Crosstalk by batch means: of independent frames that of theory, of frames that repeat as many times.
+
+TEST(ContrastCrosstalk, IsTheScatterOfTheSolution) {
+  Random random(9);
+  constexpr Index frames = 4096;
+  constexpr int runs = 40;
+  double predicted = 0;
+  double true_square = 0;
+  double repeated = 0;
+  for (int run = 0; run < runs; ++run) {
+    Matrix<double> S(2, frames);
+    for (Index t = 0; t < frames; ++t) S.col(t) << random.laplace(), random.laplace();
+    const Matrix<double> U = fastica_by_hand(S);
+    Matrix<double> G = U;  // as near to the identity as order and signs allow
+    if (std::abs(G(0, 0)) < std::abs(G(0, 1))) G.row(0).swap(G.row(1));
+    true_square += (G(0, 1) * G(0, 1) + G(1, 0) * G(1, 0)) / 2;
+    const Matrix<double> Y = U * (S.colwise() - S.rowwise().mean());
+    predicted += contrast_crosstalk(Y, frames).squaredNorm() / 2;
+    Matrix<double> held(2, 8 * frames);  // each frame eight times running
+    for (Index t = 0; t < held.cols(); ++t) held.col(t) = Y.col(t / 8);
+    repeated += contrast_crosstalk(held, static_cast<double>(held.cols())).squaredNorm() / 2;
   }
-  const std::vector<Index> times = kept(sample);
-  ASSERT_EQ(times.size(), 2048U);
-  for (std::size_t k = 1; k < times.size(); ++k) ASSERT_EQ(times[k] - times[k - 1], 9);
-  EXPECT_GE(times.back(), 100000 - 9);
-  sample.clear();
-  EXPECT_EQ(sample.frames().cols(), 0);
+  EXPECT_GT(predicted, true_square / 2);
+  EXPECT_LT(predicted, true_square * 2);
+  EXPECT_NEAR(repeated, predicted, 0.3 * predicted);
+}
+
+TEST(ContrastCrosstalk, IsNeverMoreThanHalfOfAnOutput) {
+  Random random(10);
+  for (const Index frames : {1, 40, 5000}) {
+    const Matrix<double> crosstalk = contrast_crosstalk(random.normal(3, frames), static_cast<double>(frames));
+    EXPECT_LE(crosstalk.maxCoeff(), std::sqrt(0.5) + 1e-12);
+    EXPECT_GT(crosstalk(0, 1), 0.1) << frames;  // Gaussian: nothing to tell them apart by
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 using Learn = StreamOptions::Learn;
 using testing::Data;
-using testing::fobi_by_hand;
+using testing::fastica_by_hand;
 using testing::make;
 using testing::run;
 using testing::separate;
@@ -56,10 +56,10 @@ TEST(Stream, DependentChannelsWhileLevelsChange) {
     const Matrix<double> U = stream.unmixing().topRows(4);
     const Matrix<double> Y = U * (X.colwise() - stream.mean());
     EXPECT_LT((Y * Y.transpose() / 40000 - Matrix<double>::Identity(4, 4)).norm(), 1e-6) << seed;
-    // Four live directions: FOBI of any four of them must agree.
-    const Matrix<double> H = random.normal(4, 7) * X;
-    EXPECT_LT(amari_index(fobi_by_hand(H) * (H.colwise() - H.rowwise().mean()) * Y.transpose() / 40000), 1e-4)
-        << seed;
+    // Sources whose levels change together depend on each other, and FastICA has several optima: it stays
+    // where it is.
+    const Matrix<double> I = Matrix<double>::Identity(4, 4);
+    EXPECT_LT(amari_index(fastica_by_hand(Y, Vector<double>::Ones(Y.cols()), I)), 1e-4) << seed;
     EXPECT_NO_THROW(stream.model().validate());
   }
 }
@@ -74,7 +74,7 @@ TEST(Stream, AChannelComesAlive) {
   run(stream, X.rightCols(40000));
   stream.finish();
   EXPECT_EQ(stream.status().rank, 4);
-  EXPECT_LT(amari_index(stream.unmixing() * inverse(fobi_by_hand(X))), 1e-7);
+  EXPECT_LT(amari_index(stream.unmixing() * inverse(fastica_by_hand(X))), 1e-7);
 }
 
 TEST(Stream, SilenceBeforeTheSignalIsLearnedFromToo) {
@@ -83,7 +83,7 @@ TEST(Stream, SilenceBeforeTheSignalIsLearnedFromToo) {
   StreamSeparator<double> stream(4);
   run(stream, data.X);
   stream.finish();
-  EXPECT_LT(amari_index(stream.unmixing() * inverse(fobi_by_hand(data.X))), 1e-7);
+  EXPECT_LT(amari_index(stream.unmixing() * inverse(fastica_by_hand(data.X))), 1e-7);
 }
 
 TEST(Stream, TrackFollowsAJumpAndSaysWhen) {

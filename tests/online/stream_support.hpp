@@ -55,15 +55,30 @@ inline Matrix<double> separate(StreamSeparator<double>& stream, const Matrix<dou
   return stream.unmixing() * (X.colwise() - stream.mean());
 }
 
-/// What FOBI makes of all the frames at once, straight from its definition.
-inline Matrix<double> fobi_by_hand(const Matrix<double>& X) {
-  const Matrix<double> x = X.colwise() - X.rowwise().mean();
-  const auto n = static_cast<double>(X.cols());
-  const Matrix<double> P = inverse_sqrt(symmetric_eigen(x * x.transpose() / n));
+/// What symmetric FastICA with tanh makes of all the frames at once, weighted by w, straight from its
+/// definition; from the rotation of U, or from the axes of FOBI.
+inline Matrix<double> fastica_by_hand(const Matrix<double>& X, const Vector<double>& w,
+                                      const Matrix<double>& U = {}) {
+  const Vector<double> p = w / w.sum();
+  const Matrix<double> x = X.colwise() - X * p;
+  const Matrix<double> P = inverse_sqrt(symmetric_eigen(x * p.asDiagonal() * x.transpose()));
   const Matrix<double> h = P * x;
-  const Eigenpairs eig = symmetric_eigen(
-      h * Vector<double>(h.colwise().squaredNorm().transpose()).asDiagonal() * h.transpose() / n);
-  return eig.vectors.transpose() * P;
+  const Vector<double> activity = h.colwise().squaredNorm().transpose().cwiseProduct(p);
+  Matrix<double> W = symmetric_eigen(h * activity.asDiagonal() * h.transpose()).vectors.transpose();
+  if (U.size() > 0) W = U * inverse(P);
+  for (int step = 0; step < 500; ++step) {
+    const Matrix<double> g = (W * h).array().tanh();
+    const Vector<double> slope = (1 - g.array().square()).matrix() * p;
+    const Matrix<double> M = g * p.asDiagonal() * h.transpose() - slope.asDiagonal() * W;
+    const Matrix<double> next = inverse_sqrt(symmetric_eigen(M * M.transpose())) * M;
+    const double cosine = (next * W.transpose()).diagonal().cwiseAbs().minCoeff();
+    W = next;
+    if (cosine > 1 - (U.size() > 0 ? 1e-10 : 1e-15)) break;
+  }
+  return W * P;
+}
+inline Matrix<double> fastica_by_hand(const Matrix<double>& X) {
+  return fastica_by_hand(X, Vector<double>::Ones(X.cols()));
 }
 
 }  // namespace demix::testing

@@ -1,0 +1,82 @@
+#include "online/contrast_crosstalk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "online/newton_step.hpp"
+
+namespace demix {
+namespace {
+
+// Means over every second frame of a stretch, from `first` on.
+struct Half {
+  Matrix<double> S, T;
+  Half(const Matrix<double>& Y, Index begin, Index end, Index first) {
+    const Index frames = (end - begin - first + 1) / 2;
+    const Matrix<double> y =
+        Y(Eigen::all, Eigen::seqN(begin + first, frames, Eigen::fix<2>));
+    S = y * y.transpose() / static_cast<double>(frames);
+    T = y.array().tanh().matrix() * y.transpose() / static_cast<double>(frames);
+  }
+};
+
+}  // namespace
+
+Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
+  constexpr Index most_stretches = 32;
+  constexpr double largest = std::numbers::sqrt2 / 2;
+  const Index r = Y.rows();
+  const Index frames = Y.cols();
+  const auto all = static_cast<double>(frames);
+  Matrix<double> out = Matrix<double>::Constant(r, r, largest);
+  out.diagonal().setZero();
+  const Index stretches = std::min(most_stretches, frames / 16);
+  if (stretches < 2) return out;
+
+  const Matrix<double> t = Y.array().tanh();
+  const Matrix<double> s = 1 - t.array().square();
+  const Matrix<double> S = Y * Y.transpose() / all;
+  const Matrix<double> T = t * Y.transpose() / all;
+  const Matrix<double> D = s * Y.cwiseAbs2().transpose() / all;
+  NewtonStep step(r);
+  step.signs(S, T, s.rowwise().mean(), r);
+
+  Matrix<double> together = Matrix<double>::Zero(r, r);  // sum over stretches of E' E'', the halves' steps
+  Matrix<double> apart = together;                       // of ((E' - E'') / 2)^2
+  for (Index b = 0; b < stretches; ++b) {
+    const Index begin = b * frames / stretches;
+    const Index end = (b + 1) * frames / stretches;
+    const std::array<Half, 2> halves{Half(Y, begin, end, 0), Half(Y, begin, end, 1)};
+    std::array<Matrix<double>, 2> E;
+    for (std::size_t h = 0; h < 2; ++h) {
+      E[h] = Matrix<double>::Zero(r, r);
+      for (Index j = 0; j < r; ++j) {
+        for (Index i = 0; i < j; ++i) {
+          const double c = step.curvature(T, D, i, j);
+          const double off = S(i, j) - halves[h].S(i, j);
+          const double gradient = step.k(i) * (halves[h].T(i, j) - T(i, j)) - step.k(j) * (halves[h].T(j, i) - T(j, i));
+          const double turn = -step.rest(T, D, i, j, gradient, off) / c;
+          E[h](i, j) = off / 2 + turn;
+          E[h](j, i) = off / 2 - turn;
+        }
+      }
+    }
+    together += E[0].cwiseProduct(E[1]);
+    apart += (E[0] - E[1]).cwiseAbs2() / 4;
+  }
+  const double n = static_cast<double>(stretches);
+  for (Index j = 0; j < r; ++j) {
+    for (Index i = 0; i < r; ++i) {
+      if (i == j) continue;
+      const double c = step.curvature(T, D, i, j);
+      const double variance =
+          (std::max(0.0, together(i, j)) + apart(i, j) * std::min(1.0, all / learned)) / (n * (n - 1));
+      out(i, j) = c > 0 && variance < largest * largest ? std::sqrt(variance) : largest;
+    }
+  }
+  return out;
+}
+
+}  // namespace demix
