@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/archive.hpp"
-#include "demix/linear_algebra.hpp"
+#include "online/square_matrix.hpp"
 
 /// Has the mixing changed? As long as it has not, the outputs of a separator that has learned are white:
 /// C = E[y y^T] = I. In windows of the outputs, short and long, two distances from that are watched,
@@ -19,16 +19,18 @@ namespace demix {
 class ChangeDetector {
  public:
   ChangeDetector(Index outputs, Index block)
-      : short_(std::max<Index>(512, 8 * outputs) / block * block), llt_(outputs) {
+      : outputs_(outputs), short_(std::max<Index>(512, 8 * outputs) / block * block) {
     for (Matrix<double>& S : scatter_) S = Matrix<double>::Zero(outputs, outputs);
     C_ = scatter_[0];
   }
 
-  /// A block of outputs. True: alarm; whoever acts on it clears.
+  /// A block of outputs, one column each, its rows padded (block_kernels.hpp). True: alarm; whoever acts on it
+  /// clears.
   bool add(const Frames<double>& Y) {
     bool alarm = false;
     for (std::size_t w = 0; w < 2; ++w) {
-      scatter_[w].noalias() += Y * Y.transpose();
+      kernels::multiply_add(Y.data(), Y.outerStride(), Y.data(), 1, Y.outerStride(), outputs_, outputs_, Y.cols(),
+                            scatter_[w].data(), outputs_);
       frames_[w] += Y.cols();
       if (frames_[w] < window(w)) continue;
       measure(scatter_[w] / static_cast<double>(frames_[w]));
@@ -107,12 +109,13 @@ class ChangeDetector {
       log_diagonal += std::log(C_(i, i));
       ++live;
     }
-    llt_.compute(C_);
-    const double log_det = 2 * llt_.L().diagonal().array().abs().max(1e-300).log().sum();
+    cholesky(C_, outputs_, 1e-300);
+    const double log_det = 2 * C_.diagonal().array().max(1e-150).log().sum();
     correlated_ = std::max(0.0, log_diagonal - log_det);
     far_ = std::max(0.0, trace - log_det - live);
   }
 
+  Index outputs_;
   Index short_;
   std::array<Matrix<double>, 2> scatter_;
   std::array<Index, 2> frames_{};
@@ -120,7 +123,6 @@ class ChangeDetector {
   double correlated_ = 0;
   double far_ = 0;
   Matrix<double> C_;
-  Cholesky<double> llt_;
 };
 
 }  // namespace demix

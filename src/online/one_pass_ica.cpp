@@ -6,13 +6,13 @@
 namespace demix {
 namespace {
 
-constexpr double budget = 1e6;           // multiplications in one step, or one piece if that is more
+constexpr double budget = 8e4;           // multiplications per channel in one step, or one piece if that is more
 constexpr int most_iterations = 40;      // of FastICA on the reservoir
 constexpr double near = 0.25;            // length of a row of E from which on Newton steps converge
 constexpr double at_rest = 0.02;         // and below which the sums can move along with the last one,
 constexpr double slow = 0.1;             // or below this, if it shrinks no more
 constexpr double growth_of_check = 1.5;  // of the count from check to check
-constexpr double growth_of_newton = 1.05;
+constexpr double growth_of_newton = 1.03;
 
 }  // namespace
 
@@ -75,7 +75,8 @@ void OnePassIca::begin_add(const Frames<double>& X) {
 
 bool OnePassIca::work() {
   bool news = false;
-  for (double spent = 0; busy() && spent < budget;) spent += piece(news);
+  const double most = budget * static_cast<double>(channels());
+  for (double spent = 0; busy() && spent < most;) spent += piece(news);
   return news;
 }
 

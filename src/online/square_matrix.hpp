@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/frame_kernels.hpp"
 #include "demix/types.hpp"
 #include "online/block_kernels.hpp"

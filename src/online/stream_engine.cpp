@@ -38,7 +38,7 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
   then_ = rows_ = U_;
   mean_ = Vector<double>::Zero(n_);
   X_ = Matrix<double>::Zero(n_, WhiteCoordinates::block_for(n_));
-  Y_ = Matrix<double>::Zero(outputs_, X_.cols());
+  Y_ = Matrix<double>::Zero(ld, X_.cols());
   x = Vector<double>::Zero(kernels::leading<double>(n_));
   centred_ = x;
   y = Vector<double>::Zero(ld);
@@ -153,7 +153,7 @@ void StreamEngine::open_gate() {
 // x goes into the next block; a full one to the learner.
 void StreamEngine::learn() {
   X_.col(pending_) = x.head(n_);
-  Y_.col(pending_) = y.head(outputs_);
+  Y_.col(pending_) = y;
   if (++pending_ < X_.cols()) return;
   pending_ = 0;
   while (learner_->adding()) work();  // never: a block takes fewer pieces than it has frames
