@@ -107,10 +107,10 @@ struct Method {
   std::string_view sources = {};  ///< what it can separate
   std::string_view cannot = {};   ///< what it cannot
   std::string_view reference = {};
-  std::span<const Form> forms = {};  ///< the default first
-  double tau = 0;                    ///< its default; 0: it has none
-  bool square = false;               ///< as many outputs as inputs
-  bool by_kurtosis = false;          ///< it comes to FOBI's optimum
+  std::span<const Form> forms = {};       ///< the default first
+  double tau = 0;                         ///< its default; 0: it has none
+  bool square = false;                    ///< as many outputs as inputs
+  bool by_kurtosis = false;               ///< it comes to FOBI's optimum
   std::optional<Contrast> contrast = {};  ///< it comes to symmetric FastICA's optimum of this one
   double passes = 0;  ///< that it usually takes over a recording, if batch: to tell how far it is
 

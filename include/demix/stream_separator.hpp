@@ -50,9 +50,9 @@ struct StreamStatus {
   Index rank = 0;             ///< outputs in use; the others are 0
   bool settled = false;  ///< the outputs have hardly turned since half as many frames; their order is fixed
   double moved = 1;      ///< how far they have: largest share of an output's power that is new
-  double expected_mse = 1;        ///< crosstalk to expect, by batch means; at most 1
-  Vector<double> kurtosis;        ///< of each output in use
-  Vector<double> kurtosis_error;  ///< its standard error, if the frames are independent
+  double expected_mse = 1;                          ///< crosstalk to expect, by batch means; at most 1
+  Vector<double> kurtosis;                          ///< of each output in use
+  Vector<double> kurtosis_error;                    ///< its standard error, if the frames are independent
   std::vector<std::pair<Index, Index>> unresolved;  ///< outputs that may still be mixed
   double condition = 1;                             ///< of the whitener, channels scaled to unit variance
   std::int64_t changes = 0;                         ///< of the mixing, noticed

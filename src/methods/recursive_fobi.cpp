@@ -54,7 +54,8 @@ void RecursiveFobi::solve() {
   Matrix<double> P = Matrix<double>::Zero(live, n);
   P.leftCols(live) = eig.values.cwiseSqrt().cwiseInverse().asDiagonal() * eig.vectors.transpose();
   if (outputs_ < live) {  // principal components in the channels' own units: P^+ = V^-1 C P^T
-    const Matrix<double> dewhitener = white_.V_inverse().topLeftCorner(n, live) * C * P.leftCols(live).transpose();
+    const Matrix<double> dewhitener =
+        white_.V_inverse().topLeftCorner(n, live) * C * P.leftCols(live).transpose();
     const Matrix<double> Q = symmetric_eigen(dewhitener.transpose() * dewhitener).vectors;
     P = (Q.rightCols(outputs_).transpose() * P).eval();
   }

@@ -7,8 +7,8 @@
 /// padded, its rows go on to a multiple of 4 with finite numbers.
 namespace demix::kernels {
 
-/// C <- C + A B, A: m x depth, padded; B: depth x n, with B_kj at B[j * column_step + k * depth_step], so that
-/// it may be the transpose of what is stored; C: m x n.
+/// C <- C + A B, A: m x depth, padded; B: depth x n, with B_kj at B[j * column_step + k * depth_step], so
+/// that it may be the transpose of what is stored; C: m x n.
 void multiply_add(const double* A, Index lda, const double* B, Index column_step, Index depth_step, Index m,
                   Index n, Index depth, double* C, Index ldc);
 

@@ -24,13 +24,13 @@ class ChangeDetector {
     C_ = scatter_[0];
   }
 
-  /// A block of outputs, one column each, its rows padded (block_kernels.hpp). True: alarm; whoever acts on it
-  /// clears.
+  /// A block of outputs, one column each, its rows padded (block_kernels.hpp). True: alarm; whoever acts on
+  /// it clears.
   bool add(const Frames<double>& Y) {
     bool alarm = false;
     for (std::size_t w = 0; w < 2; ++w) {
-      kernels::multiply_add(Y.data(), Y.outerStride(), Y.data(), 1, Y.outerStride(), outputs_, outputs_, Y.cols(),
-                            scatter_[w].data(), outputs_);
+      kernels::multiply_add(Y.data(), Y.outerStride(), Y.data(), 1, Y.outerStride(), outputs_, outputs_,
+                            Y.cols(), scatter_[w].data(), outputs_);
       frames_[w] += Y.cols();
       if (frames_[w] < window(w)) continue;
       measure(scatter_[w] / static_cast<double>(frames_[w]));

@@ -15,8 +15,7 @@ struct Half {
   Matrix<double> S, T;
   Half(const Matrix<double>& Y, Index begin, Index end, Index first) {
     const Index frames = (end - begin - first + 1) / 2;
-    const Matrix<double> y =
-        Y(Eigen::all, Eigen::seqN(begin + first, frames, Eigen::fix<2>));
+    const Matrix<double> y = Y(Eigen::all, Eigen::seqN(begin + first, frames, Eigen::fix<2>));
     S = y * y.transpose() / static_cast<double>(frames);
     T = y.array().tanh().matrix() * y.transpose() / static_cast<double>(frames);
   }
@@ -56,7 +55,8 @@ Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
         for (Index i = 0; i < j; ++i) {
           const double c = step.curvature(T, D, i, j);
           const double off = S(i, j) - halves[h].S(i, j);
-          const double gradient = step.k(i) * (halves[h].T(i, j) - T(i, j)) - step.k(j) * (halves[h].T(j, i) - T(j, i));
+          const double gradient =
+              step.k(i) * (halves[h].T(i, j) - T(i, j)) - step.k(j) * (halves[h].T(j, i) - T(j, i));
           const double turn = -step.rest(T, D, i, j, gradient, off) / c;
           E[h](i, j) = off / 2 + turn;
           E[h](j, i) = off / 2 - turn;

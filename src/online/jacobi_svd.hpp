@@ -88,9 +88,8 @@ class JacobiSvd {
   bool done() {
     for (Index i = 0; i < A_.cols(); ++i) values_(i) = scale_ * A_.col(i).norm();
     std::iota(order_.begin(), order_.end(), Index{0});
-    std::sort(order_.begin(), order_.end(), [&](Index i, Index j) {
-      return values_(i) != values_(j) ? values_(i) > values_(j) : i < j;
-    });
+    std::sort(order_.begin(), order_.end(),
+              [&](Index i, Index j) { return values_(i) != values_(j) ? values_(i) > values_(j) : i < j; });
     return true;
   }
 

@@ -33,7 +33,8 @@ struct NewtonStep {
     return k(i) * (D(i, j) - T(i, i)) + k(j) * (D(j, i) - T(j, j));
   }
 
-  /// What the turn of a pair has to make up for: k_i T_ij - k_j T_ji, and what E_ij + E_ji = apart adds to it.
+  /// What the turn of a pair has to make up for: k_i T_ij - k_j T_ji, and what E_ij + E_ji = apart adds to
+  /// it.
   double rest(const Matrix<double>& T, const Matrix<double>& D, Index i, Index j, double gradient,
               double apart) const {
     return gradient + (k(i) * (T(i, i) + D(i, j)) - k(j) * (T(j, j) + D(j, i))) * apart / 2;

@@ -6,11 +6,11 @@
 namespace demix {
 namespace {
 
-constexpr double budget = 8e4;           // multiplications per channel in one step, or one piece if that is more
-constexpr int most_iterations = 40;      // of FastICA on the reservoir
-constexpr double near = 0.25;            // length of a row of E from which on Newton steps converge
-constexpr double at_rest = 0.02;         // and below which the sums can move along with the last one,
-constexpr double slow = 0.1;             // or below this, if it shrinks no more
+constexpr double budget = 8e4;       // multiplications per channel in one step, or one piece if that is more
+constexpr int most_iterations = 40;  // of FastICA on the reservoir
+constexpr double near = 0.25;        // length of a row of E from which on Newton steps converge
+constexpr double at_rest = 0.02;     // and below which the sums can move along with the last one,
+constexpr double slow = 0.1;         // or below this, if it shrinks no more
 constexpr double growth_of_check = 1.5;  // of the count from check to check
 constexpr double growth_of_newton = 1.03;
 
@@ -62,7 +62,8 @@ void OnePassIca::loaded() const {
                 "a count out of range");
   require_state(count() > 0 || (stage_ == Stage::idle && rank_ == 0 && add_ != Add::sum),
                 "a solution of no frames");
-  require_state(stage_ == Stage::idle || stage_ == Stage::pass || stage_ == Stage::principal || sampled_ > 0 || stage_ == Stage::newton,
+  require_state(stage_ == Stage::idle || stage_ == Stage::pass || stage_ == Stage::principal ||
+                    sampled_ > 0 || stage_ == Stage::newton,
                 "a pass over no frames");
   require_state((stage_ == Stage::idle && !publishing_) || outputs_ > 0, "work on no outputs");
 }
@@ -336,8 +337,7 @@ void OnePassIca::judge() {
   for (Index i = 0; i < r; ++i) step_.k(i) = sample_.s(i) / sampled_ * M_(i, i) - work_(i, i) < 0 ? -1 : 1;
   step_.solve(M_, work_, A_, r);
   const double left = step_.E.topLeftCorner(r, r).rowwise().norm().maxCoeff();
-  const bool content =
-      precise_ ? left < 1e-10 : left < at_rest || (left < slow && left > 0.7 * left_);
+  const bool content = precise_ ? left < 1e-10 : left < at_rest || (left < slow && left > 0.7 * left_);
   left_ = left;
   if (content || iterations_ >= most_iterations) {
     adopting_ = true;
@@ -434,8 +434,8 @@ void OnePassIca::newton() {
   A_.topLeftCorner(n, n).setIdentity();
   A_.topLeftCorner(r, r) += step_.E.topLeftCorner(r, r);
   product_transposed(sums_.T, A_, r, r, r, work_);
-  sums_.T.topLeftCorner(r, r) = work_.topLeftCorner(r, r) + step_.E.topLeftCorner(r, r).cwiseProduct(
-                                                                sums_.D.topLeftCorner(r, r));
+  sums_.T.topLeftCorner(r, r) =
+      work_.topLeftCorner(r, r) + step_.E.topLeftCorner(r, r).cwiseProduct(sums_.D.topLeftCorner(r, r));
   // apart <- A (apart - mean apart_mean^T - apart_mean mean^T) A^T
   for (Index j = 0; j < r; ++j) {
     apart_.col(j).head(r) -= zero_.head(r) * apart_mean_(j) + apart_mean_.head(r) * zero_(j);

@@ -55,8 +55,9 @@ class OnePassIca {
   template <typename Archive>
   void fields(Archive& a) {
     a(white_, reservoir_, sums_, apart_, apart_mean_, add_, add_at_, stage_, checking_, fresh_, rank_,
-      outputs_, since_check_, next_check_, since_newton_, next_newton_, B_, P_, c_, centre_, sample_, S_, u_, square_,
-      crossed_, sampled_, at_, end_, adopting_, iterations_, left_, root_, output_root_, publishing_, svd_, M_, unmixing_, mixing_, mean_);
+      outputs_, since_check_, next_check_, since_newton_, next_newton_, B_, P_, c_, centre_, sample_, S_, u_,
+      square_, crossed_, sampled_, at_, end_, adopting_, iterations_, left_, root_, output_root_, publishing_,
+      svd_, M_, unmixing_, mixing_, mean_);
   }
   void loaded() const;
 
@@ -109,15 +110,15 @@ class OnePassIca {
   Matrix<double> B_, P_;
   Vector<double> c_, centre_;
   TanhSums sample_;
-  Matrix<double> S_;         // sum v v^T
-  Vector<double> u_;         // sum v
-  Matrix<double> square_;    // sum t^2 (v^2)^T
-  Matrix<double> crossed_;   // sum (t v)(t v)^T
-  double sampled_ = 0;       // frames
-  Index at_ = 0;             // the frame it has come to
+  Matrix<double> S_;        // sum v v^T
+  Vector<double> u_;        // sum v
+  Matrix<double> square_;   // sum t^2 (v^2)^T
+  Matrix<double> crossed_;  // sum (t v)(t v)^T
+  double sampled_ = 0;      // frames
+  Index at_ = 0;            // the frame it has come to
   Index end_ = 0;
-  bool adopting_ = false;    // content with it; it only goes on to the end
-  bool precise_ = false;     // to the last digits, in finish()
+  bool adopting_ = false;  // content with it; it only goes on to the end
+  bool precise_ = false;   // to the last digits, in finish()
   int iterations_ = 0;
   double left_ = 0;  // longest row of E after the last pass
   InverseRoot root_;

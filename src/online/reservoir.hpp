@@ -24,7 +24,8 @@ class Reservoir {
 
   /// Frames kept for so many channels: eight megabytes of them, and some per channel at least.
   static Index places_for(Index channels, double memory) {
-    const Index most = std::clamp<Index>((Index{1} << 20) / channels, 4 * channels, std::max<Index>(65536, 4 * channels));
+    const Index most =
+        std::clamp<Index>((Index{1} << 20) / channels, 4 * channels, std::max<Index>(65536, 4 * channels));
     return memory > 0 ? std::min(most, static_cast<Index>(memory)) : most;
   }
 

@@ -11,9 +11,7 @@
 /// mean something. Their products and inverses take nothing from the heap.
 namespace demix {
 
-inline Matrix<double> padded_square(Index n) {
-  return Matrix<double>::Zero(block_stride<double>(n), n);
-}
+inline Matrix<double> padded_square(Index n) { return Matrix<double>::Zero(block_stride<double>(n), n); }
 
 /// C <- A B, of the first m rows of A, n columns of B, and so many products each. C is not A or B.
 inline void product(const Matrix<double>& A, const Matrix<double>& B, Index m, Index n, Index depth,

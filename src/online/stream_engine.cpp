@@ -67,7 +67,8 @@ void StreamEngine::loaded() const {
   require_state(gate_open_ || (options_.robust && past_size_ < past_.cols()), "a gate that cannot open");
   require_state(up_to(rank_, outputs_), "more components than outputs");
   require_state(next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0, "a negative count");
-  for (const Index slot : slot_of_) require_state(slot >= -1 && slot < outputs_, "a place of an output out of range");
+  for (const Index slot : slot_of_)
+    require_state(slot >= -1 && slot < outputs_, "a place of an output out of range");
   const auto taken = [](const auto& frames) {
     return (frames.colwise().squaredNorm().array() < too_large).all();
   };

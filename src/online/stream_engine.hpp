@@ -7,8 +7,8 @@
 #include "demix/random.hpp"
 #include "demix/stream_separator.hpp"
 #include "online/change_detector.hpp"
-#include "online/outlier_gate.hpp"
 #include "online/one_pass_ica.hpp"
+#include "online/outlier_gate.hpp"
 #include "online/reservoir.hpp"
 
 /// What is behind StreamSeparator, in double whatever the stream is in:

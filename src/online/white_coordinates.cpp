@@ -249,7 +249,8 @@ void WhiteCoordinates::move() {
   const double root = std::sqrt(new_count_);
   work_ = noise_.cwiseQuotient(scale_);
   const auto is_live = [&](Index i) {
-    return svd_.value(i) / root > std::max(svd_.vector(i).cwiseAbs().dot(work_), 1e-14 * svd_.value(0) / root);
+    return svd_.value(i) / root >
+           std::max(svd_.vector(i).cwiseAbs().dot(work_), 1e-14 * svd_.value(0) / root);
   };
   live_ = 0;
   for (Index i = 0; i < n; ++i) live_ += is_live(i);

@@ -28,10 +28,10 @@ class WhiteCoordinates {
 
   Index channels() const { return origin_.size(); }
   Index block() const { return X_.cols(); }
-  double count() const { return count_; }   ///< frames in the sums, by what they still count
-  Index live() const { return live_; }      ///< the first coordinates, those with power
-  double keep() const { return keep_; }     ///< what the sums before this block still count
-  bool moved() const { return moved_; }     ///< the last block has moved the coordinates
+  double count() const { return count_; }  ///< frames in the sums, by what they still count
+  Index live() const { return live_; }     ///< the first coordinates, those with power
+  double keep() const { return keep_; }    ///< what the sums before this block still count
+  bool moved() const { return moved_; }    ///< the last block has moved the coordinates
 
   void begin_add(const Frames<double>& X);  ///< at most block() frames; not while busy
   bool busy() const { return stage_ != Stage::idle; }
@@ -47,8 +47,8 @@ class WhiteCoordinates {
   const Matrix<double>& V_inverse() const { return V_inverse_; }
   const Vector<double>& origin() const { return origin_; }
   const Vector<double>& v0() const { return v0_; }
-  const Vector<double>& mean() const { return mean_; }                 ///< of u
-  const Matrix<double>& scatter() const { return scatter_; }           
+  const Vector<double>& mean() const { return mean_; }  ///< of u
+  const Matrix<double>& scatter() const { return scatter_; }
   Vector<double> channel_mean() const { return origin_ + offset_; }
   void channel_mean(Vector<double>& out) const { out = origin_ + offset_; }
   /// Covariance of the first n coordinates.
@@ -116,8 +116,8 @@ class WhiteCoordinates {
   JacobiSvd svd_;
   InverseRoot root_;
 
-  Matrix<double> square_;                // what the new coordinates are turned by
-  Matrix<double> product_, centred_;     // where work is done
+  Matrix<double> square_;             // what the new coordinates are turned by
+  Matrix<double> product_, centred_;  // where work is done
   Vector<double> work_;
 };
 

@@ -293,7 +293,8 @@ TEST(ContrastCrosstalk, IsTheScatterOfTheSolution) {
 TEST(ContrastCrosstalk, IsNeverMoreThanHalfOfAnOutput) {
   Random random(10);
   for (const Index frames : {1, 40, 5000}) {
-    const Matrix<double> crosstalk = contrast_crosstalk(random.normal(3, frames), static_cast<double>(frames));
+    const Matrix<double> crosstalk =
+        contrast_crosstalk(random.normal(3, frames), static_cast<double>(frames));
     EXPECT_LE(crosstalk.maxCoeff(), std::sqrt(0.5) + 1e-12);
     EXPECT_GT(crosstalk(0, 1), 0.1) << frames;  // Gaussian: nothing to tell them apart by
   }
