@@ -1,8 +1,11 @@
 #include "demix/sm_ica_offline.hpp"
 
+#include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "demix/linear_algebra.hpp"
 #include "demix/moments.hpp"
@@ -11,6 +14,8 @@
 
 namespace demix {
 namespace {
+
+constexpr double published_eta = 5e-3;  // table 1
 
 // The rotation still to go: Q C_z Q^T is diagonal at the optimum, descending where lambda ascends. To first
 // order the angle left in the plane (i, j) is the off-diagonal element over the gap of the diagonal.
@@ -52,43 +57,121 @@ void natural(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz
   run.W = W * white.whitener;
 }
 
-// The paper's offline algorithm to the letter, on centred data: one pass over X per step for sum ||y||^2 x
-// x^T.
-template <typename T>
-void published(SmIcaOffline& run, const Frames<T>& X, const Moments& moments,
-               const SmIcaOfflineOptions& options, const Vector<double>& lambda2) {
-  const double eta = options.eta > 0 ? options.eta : 5e-3;
-  const Index d = lambda2.size();
-  const Index n = X.rows();
-  const Matrix<double> C = moments.covariance();
-  const Matrix<double> I = Matrix<double>::Identity(d, d);
-  Matrix<double> centred_x(n, X.cols());
-  for (Index t = 0; t < X.cols(); ++t) centred_x.col(t) = X.col(t).template cast<double>() - moments.mean();
+// What the published steps need of the data: C = (1/T) X X^T and, for any B, (1/T) sum ||B x||^2 x x^T. Of
+// few channels the latter is a contraction of the fourth moments, so that a step costs the same for any T:
+//
+//   F_pq = (1/T) sum x_a x_b x_c x_d,   p = (a, b), a <= b,   q = (c, d), c <= d
+//   (1/T) sum ||B x||^2 x_a x_b = sum_q F_pq g_q,   g_q = (2 - delta_cd) (B^T B)_cd
+//
+// Of many channels the moments would be larger than the data, which is then passed over in every step.
+// N: the number of channels, if it is known when compiled.
+template <int N>
+class Statistics {
+ public:
+  using Square = Eigen::Matrix<double, N, N>;
 
-  run.W = Random(options.seed).normal(d, n);
-  run.M = I;
+  explicit Statistics(Matrix<double> centred)
+      : X_(std::move(centred)), n_(X_.rows()), C_(X_ * X_.transpose() / static_cast<double>(X_.cols())) {
+    if (n_ > most_channels) return;
+    constexpr Index block = 1024;
+    const Index pairs = n_ * (n_ + 1) / 2;
+    Matrix<double> sum = Matrix<double>::Zero(pairs, pairs);
+    Matrix<double> products(pairs, block);
+    for (Index from = 0; from < X_.cols(); from += block) {
+      const Index frames = std::min(block, X_.cols() - from);
+      for (Index a = 0, p = 0; a < n_; ++a) {
+        for (Index b = a; b < n_; ++b, ++p) {
+          products.row(p).head(frames) =
+              X_.row(a).segment(from, frames).cwiseProduct(X_.row(b).segment(from, frames));
+        }
+      }
+      sum += products.leftCols(frames) * products.leftCols(frames).transpose();
+    }
+    F_ = sum / static_cast<double>(X_.cols());
+    g_.resize(pairs);
+    f_.resize(pairs);
+  }
+
+  const Square& C() const { return C_; }
+
+  void weighted(const Square& BtB, Square& out) {
+    if (n_ > most_channels) {
+      const Vector<double> activity = X_.cwiseProduct(BtB * X_).colwise().sum().transpose();
+      out = X_ * activity.asDiagonal() * X_.transpose() / static_cast<double>(X_.cols());
+      return;
+    }
+    for (Index c = 0, q = 0; c < n_; ++c) {
+      for (Index d = c; d < n_; ++d, ++q) g_(q) = (c == d ? 1 : 2) * BtB(c, d);
+    }
+    f_.noalias() = F_ * g_;
+    for (Index a = 0, p = 0; a < n_; ++a) {
+      for (Index b = a; b < n_; ++b, ++p) out(a, b) = out(b, a) = f_(p);
+    }
+  }
+
+ private:
+  static constexpr Index most_channels = 16;
+  static constexpr int pairs_ = N == Eigen::Dynamic ? Eigen::Dynamic : N * (N + 1) / 2;
+  Matrix<double> X_;
+  Index n_;
+  Square C_;
+  Eigen::Matrix<double, pairs_, pairs_> F_;
+  Eigen::Matrix<double, pairs_, 1> g_, f_;
+};
+
+// The paper's offline algorithm to the letter, on centred data.
+template <int N>
+void published(SmIcaOffline& run, Matrix<double> centred, const SmIcaOfflineOptions& options,
+               const Vector<double>& lambda2) {
+  using Square = Eigen::Matrix<double, N, N>;
+  const double eta = options.eta > 0 ? options.eta : published_eta;
+  const Index d = lambda2.size();
+  const Index n = centred.rows();
+  Statistics<N> data(std::move(centred));
+  const Square I = Square::Identity(d, d);
+  const Eigen::Matrix<double, N, 1> inverse_lambda2 = lambda2.cwiseInverse();
+  Square W = Random(options.seed).normal(d, n);
+  Square M = I;
+  Square gamma_inv(n, n);
+  Square B(d, n);
+  Square drive(d, n);
+  Square dW(d, n);
+  Square dM(d, d);
   for (run.iterations = 0;; ++run.iterations) {
+    run.W = W;
+    run.M = M;
     if (options.watch) options.watch(run.iterations, run.W, run.M);
-    const Cholesky llt(run.M);
-    if (!llt.positive_definite() || !run.W.allFinite()) {
+    const Eigen::LLT<Square> llt(M);
+    if (llt.info() != Eigen::Success || !W.allFinite()) {
       run.status = OfflineStatus::diverged;
       return;
     }
-    const Matrix<double> B = llt.solve(run.W);  // y = B x
-    const Vector<double> activity = (B * centred_x).colwise().squaredNorm().transpose();
-    const Matrix<double> gamma_inv =
-        centred_x * activity.asDiagonal() * centred_x.transpose() / static_cast<double>(X.cols());
-    const Matrix<double> drive = B * C;
-    const Matrix<double> dW = drive - lambda2.cwiseInverse().asDiagonal() * (run.W * gamma_inv);
-    const Matrix<double> dM = drive * B.transpose() - I;
+    B = llt.solve(W);                             // y = B x
+    data.weighted(B.transpose() * B, gamma_inv);  // (1/T) sum ||y||^2 x x^T
+    drive.noalias() = B * data.C();               // (1/T) Y X^T
+    dW = drive - inverse_lambda2.asDiagonal() * (W * gamma_inv);
+    dM = drive * B.transpose() - I;
 
     run.residual = std::max(dW.norm() / drive.norm(), dM.norm());
     if (run.residual <= options.tolerance) run.status = OfflineStatus::converged;
     if (run.residual <= options.tolerance || run.iterations >= options.max_iterations) return;
 
-    run.W += 2 * eta * dW;
-    run.M += eta / options.tau * dM;
+    W += 2 * eta * dW;
+    M += eta / options.tau * dM;
   }
+}
+
+template <typename T>
+void published(SmIcaOffline& run, const Frames<T>& X, const SmIcaOfflineOptions& options,
+               const Vector<double>& lambda2) {
+  Moments moments(X.rows());
+  moments.add(X);
+  Matrix<double> centred(X.rows(), X.cols());
+  for (Index t = 0; t < X.cols(); ++t) centred.col(t) = X.col(t).template cast<double>() - moments.mean();
+  const Index n = X.rows() == lambda2.size() ? X.rows() : 0;
+  if (n == 3) return published<3>(run, std::move(centred), options, lambda2);  // the paper's sizes
+  if (n == 4) return published<4>(run, std::move(centred), options, lambda2);
+  published<Eigen::Dynamic>(run, std::move(centred), options, lambda2);
 }
 
 // Y = M^-1 W (X - mean) as it stands: what the published rule arrived at, white or not.
@@ -114,9 +197,7 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
     weighted.add(X);
     natural(run, white, weighted.covariance(), options, lambda2);
   } else {
-    Moments moments(X.rows());
-    moments.add(X);
-    published<T>(run, X, moments, options, lambda2);
+    published(run, X, options, lambda2);
     if (run.status == OfflineStatus::diverged) return run;
   }
   Rotation rotation{
@@ -143,6 +224,9 @@ void SmIcaOfflineOptions::validate() const {
   require(std::isfinite(eta) && eta >= 0, "eta: expected 0 (default) or a positive number");
   require(steps == Steps::published || eta <= 1, "eta: natural steps need a value in (0, 1]");
   require(std::isfinite(tau) && tau > 0, "tau: expected a positive number");
+  // The paper's range, not a promise: M may lose positive definiteness all the same.
+  require(steps == Steps::natural || tau > (eta > 0 ? eta : published_eta),
+          "tau: the published steps need more than eta");
   require(tolerance > 0, "tolerance: expected a positive number");
   require(max_iterations > 0, "max_iterations: expected at least 1");
   require(steps == Steps::natural || weight == Weight::square, "weight: the published steps use the square");

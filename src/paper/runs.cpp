@@ -9,6 +9,7 @@
 
 #include "demix/compare.hpp"
 #include "demix/fobi.hpp"
+#include "demix/linear_algebra.hpp"
 #include "demix/metrics.hpp"
 #include "demix/stream_separator.hpp"
 
@@ -19,12 +20,12 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 Ended ended(const Mixture& m, Matrix<double> B, Vector<double> mean, Index steps) {
   const double error = mse(m.sources, B * (m.mixtures.colwise() - mean));
-  return {std::move(B), std::move(mean), std::isfinite(error) ? error : infinite, false, steps};
+  return {std::move(B), std::move(mean), std::isfinite(error) ? error : infinite, false, steps, {}};
 }
 
 Ended diverged(const Mixture& m, Index steps) {
   const Index d = m.sources.rows();
-  return {Matrix<double>::Zero(d, d), Vector<double>::Zero(d), infinite, true, steps};
+  return {Matrix<double>::Zero(d, d), Vector<double>::Zero(d), infinite, true, steps, {}};
 }
 
 // Where it is among n that are in order.
@@ -42,18 +43,31 @@ Mixture Task::mix(std::uint64_t seed) const {
   return demix::mix(sources, A * peak.cwiseInverse().asDiagonal());
 }
 
+Mixture Task::authors_mix() const { return demix::mix(sources, authors); }
+
 Ended published_offline(const Task& task, const Mixture& m, double eta, double tau, Index iterations,
-                        std::uint64_t seed) {
+                        std::uint64_t seed, const std::vector<Index>& at) {
   SmIcaOfflineOptions o;
   o.steps = SmIcaOfflineOptions::Steps::published;
   o.eta = eta;
   o.tau = tau;
   o.lambda2 = lambda2_from_table(task.lambda, LambdaReading::inverse_square);
   o.max_iterations = iterations;
+  o.tolerance = 1e-12;  // to the end: a saddle is flat, too
   o.seed = seed;
+  std::vector<double> course;
+  const Vector<double> mean = m.mixtures.rowwise().mean();
+  o.watch = [&](Index step, const Matrix<double>& W, const Matrix<double>& M) {
+    if (course.size() == at.size() || step != at[course.size()]) return;
+    course.push_back(ended(m, inverse(M) * W, mean, step).mse);
+  };
   const SmIcaOffline run = sm_ica_offline(m.mixtures, o);
-  if (run.status == OfflineStatus::diverged) return diverged(m, run.iterations);
-  return ended(m, run.model.unmixing, run.model.mean, run.iterations);
+  Ended end = run.status == OfflineStatus::diverged
+                  ? diverged(m, run.iterations)
+                  : ended(m, run.model.unmixing, run.model.mean, run.iterations);
+  course.resize(at.size(), end.mse);
+  end.course = course;
+  return end;
 }
 
 SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<double>& lambda,

@@ -26,6 +26,9 @@ struct Task {
   std::string data;     ///< what it is made on, in words
   Vector<double> peak;  ///< what the sources are divided by before they are mixed
   double mixing = 0.5;  ///< entries are uniform in +- this
+  Matrix<double>
+      authors;      ///< the mixing of the authors' notebook, of sources of variance 1; empty: not known
+  Index steps = 0;  ///< of the offline algorithm, as in the authors' notebooks
   double offline_eta = 0, offline_tau = 0;
   double online_eta = 2e-5, online_tau = 1.5;
   std::vector<double> lambda;  ///< as tabulated
@@ -33,6 +36,7 @@ struct Task {
 
   Index size() const { return sources.rows(); }
   Mixture mix(std::uint64_t seed) const;
+  Mixture authors_mix() const;
 };
 
 Task synthetic_task();
@@ -46,13 +50,14 @@ struct Ended {
   double mse = 0;         ///< the paper's; infinite if it diverged
   bool diverged = false;  ///< then B is 0
   Index steps = 0;
+  std::vector<double> course;  ///< the error on the way, where it was asked for
 
   bool separated() const;
 };
 
-/// The paper's algorithms as published.
+/// The paper's algorithms as published. `at`: steps after which the error is noted, increasing.
 Ended published_offline(const Task& task, const Mixture& m, double eta, double tau, Index iterations,
-                        std::uint64_t seed);
+                        std::uint64_t seed, const std::vector<Index>& at = {});
 Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs);
 SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<double>& lambda,
                                       std::uint64_t seed);

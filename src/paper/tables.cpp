@@ -73,7 +73,7 @@ Result table_1(const Setting& setting) {
   for (const Task& task : tasks) {
     const Index frames = setting.quick ? 50000 : task.name == "synthetic" ? 1000000 : 3000000;
     const Index epochs = std::max<Index>(1, frames / task.sources.cols());
-    const Index iterations = setting.quick ? 200 : 2000;
+    const Index iterations = task.steps;
     const auto online =
         search(task, setting, done / 6, (done + 1) / 6,
                [&](const Mixture& m, double eta, double tau, std::uint64_t seed) {

@@ -65,6 +65,14 @@ Task synthetic_task() {
   task.offline_tau = 0.75;
   task.lambda = {1.0, 1.5, 1.8, 6.07};
   task.epochs = 100;
+  task.steps = 1000000;
+  Matrix<double> A(4, 4);
+  A << -.06924189, .19755585, -.32851731, -.38901329,  //
+      .11631072, -.24041219, .35005334, -.32262853,    //
+      .07647249, .28418159, .28245917, .01963074,      //
+      -.18124383, .47767933, -.25468349, .03241256;
+  // There the sources have the variances 1, 1/2, 1/3 and 2.
+  task.authors = A * Vector<double>{{1, std::sqrt(0.5), std::sqrt(1. / 3), std::sqrt(2.)}}.asDiagonal();
   return task;
 }
 
@@ -98,6 +106,13 @@ Task speech_task(const Setting& setting) {
   task.offline_tau = 0.85;
   task.lambda = {1.8, 6.15, 19.7};
   task.epochs = 90;
+  task.steps = 100000;
+  Matrix<double> A(3, 3);                 // of the woman, the man, the noise
+  A << .27939356, -.48343103, .72166802,  //
+      .57471899, -.28550788, -.65075429,  //
+      -.82719844, -.53990265, .44020457;
+  A.col(0).swap(A.col(1));
+  task.authors = A * task.peak.cwiseInverse().asDiagonal();
   return task;
 }
 
@@ -130,6 +145,7 @@ Task photographs_task(const Setting& setting) {
   task.offline_tau = 0.75;
   task.lambda = {2.48, 3.06, 6.64};
   task.epochs = 20;
+  task.steps = 1000000;  // not known; eta and tau are those of the synthetic sources
   return task;
 }
 

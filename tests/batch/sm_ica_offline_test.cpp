@@ -95,38 +95,55 @@ TEST(SmIcaOffline, PublishedStepsConvergeOnWhiteDataWithTheRightTau) {
 }
 
 // W <- W + 2 eta (Y X^T/T - Lambda^-2 W (1/T) sum ||y||^2 x x^T),   M <- M + (eta/tau) (Y Y^T/T - I)
+// from the moments of few channels and frame by frame of many.
 TEST(SmIcaOffline, PublishedStepsAreThoseOfThePaper) {
-  const Matrix<double> raw = make_scenario(4, 500, 11).mixtures;
-  const Matrix<double> X = raw.colwise() - raw.rowwise().mean();
-  SmIcaOfflineOptions options;
-  options.steps = SmIcaOfflineOptions::Steps::published;
-  options.lambda2 = Vector<double>{{0.3, 1.1, 2.5}};
-  options.eta = 3e-3;
-  options.tau = 0.4;
-  options.max_iterations = 3;
-  std::vector<Matrix<double>> Ws, Ms;
-  options.watch = [&](Index iteration, const Matrix<double>& W, const Matrix<double>& M) {
-    EXPECT_EQ(iteration, std::ssize(Ws));
-    Ws.push_back(W);
-    Ms.push_back(M);
-  };
-  const SmIcaOffline run = sm_ica_offline(raw, options);
-  ASSERT_EQ(Ws.size(), 4U);
-  EXPECT_EQ(Ms[0], (Matrix<double>::Identity(3, 3)));
-  for (std::size_t k = 0; k + 1 < Ws.size(); ++k) {
-    const Matrix<double> Y = inverse(Ms[k]) * Ws[k] * X;
-    Matrix<double> weighted = Matrix<double>::Zero(3, 3);
-    for (Index t = 0; t < 500; ++t)
-      weighted += Y.col(t).squaredNorm() * X.col(t) * X.col(t).transpose() / 500;
-    const Matrix<double> dW =
-        Y * X.transpose() / 500 - options.lambda2.cwiseInverse().asDiagonal() * (Ws[k] * weighted);
-    const Matrix<double> dM = Y * Y.transpose() / 500 - Matrix<double>::Identity(3, 3);
-    EXPECT_TRUE((Ws[k + 1] - Ws[k]).isApprox(2 * 3e-3 * dW, 1e-9)) << k;
-    EXPECT_TRUE((Ms[k + 1] - Ms[k]).isApprox(3e-3 / 0.4 * dM, 1e-9)) << k;
+  for (const Index d : {2, 3, 4, 5, 17}) {
+    const double T = 1500;
+    Random random(11);
+    const Matrix<double> raw = Matrix<double>::NullaryExpr(d, 1500, [&] { return 0.3 + random.laplace(); });
+    const Matrix<double> X = raw.colwise() - raw.rowwise().mean();
+    SmIcaOfflineOptions options;
+    options.steps = SmIcaOfflineOptions::Steps::published;
+    options.lambda2 = Vector<double>::LinSpaced(d, 0.3, 2.5);
+    options.eta = 3e-5;
+    options.tau = 0.4;
+    options.max_iterations = 3;
+    std::vector<Matrix<double>> Ws, Ms;
+    options.watch = [&](Index iteration, const Matrix<double>& W, const Matrix<double>& M) {
+      EXPECT_EQ(iteration, std::ssize(Ws));
+      Ws.push_back(W);
+      Ms.push_back(M);
+    };
+    const SmIcaOffline run = sm_ica_offline(raw, options);
+    ASSERT_EQ(Ws.size(), 4U) << d;
+    EXPECT_EQ(Ms[0], (Matrix<double>::Identity(d, d)));
+    for (std::size_t k = 0; k + 1 < Ws.size(); ++k) {
+      const Matrix<double> Y = inverse(Ms[k]) * Ws[k] * X;
+      Matrix<double> weighted = Matrix<double>::Zero(d, d);
+      for (Index t = 0; t < X.cols(); ++t)
+        weighted += Y.col(t).squaredNorm() * X.col(t) * X.col(t).transpose() / T;
+      const Matrix<double> dW =
+          Y * X.transpose() / T - options.lambda2.cwiseInverse().asDiagonal() * (Ws[k] * weighted);
+      const Matrix<double> dM = Y * Y.transpose() / T - Matrix<double>::Identity(d, d);
+      EXPECT_TRUE((Ws[k + 1] - Ws[k]).isApprox(2 * 3e-5 * dW, 1e-9)) << d << " " << k;
+      EXPECT_TRUE((Ms[k + 1] - Ms[k]).isApprox(3e-5 / 0.4 * dM, 1e-9)) << d << " " << k;
+    }
+    EXPECT_EQ(run.W, Ws.back());
+    EXPECT_EQ(run.M, Ms.back());
+    EXPECT_EQ(run.iterations, 3);
   }
-  EXPECT_EQ(run.W, Ws.back());
-  EXPECT_EQ(run.M, Ms.back());
-  EXPECT_EQ(run.iterations, 3);
+}
+
+// The paper's range of the rates holds offline, too.
+TEST(SmIcaOffline, PublishedStepsNeedATauAboveEta) {
+  SmIcaOfflineOptions options;
+  options.eta = options.tau = 0.5;
+  EXPECT_NO_THROW(options.validate());  // natural steps have no tau
+  options.steps = SmIcaOfflineOptions::Steps::published;
+  EXPECT_THROW(options.validate(), std::invalid_argument);
+  options.eta = 0;
+  options.tau = 5e-3;  // the default eta
+  EXPECT_THROW(options.validate(), std::invalid_argument);
 }
 
 // In whitened coordinates: M = (W W^T)^1/2, W <- W + eta (Lambda^2 M^-1 W C_z^-1 - W)
