@@ -24,7 +24,8 @@ struct SmIcaNetworkOptions {
   };
 
   double eta = 2e-5;       ///< learning rate (table 1, online)
-  double tau = 1.5;        ///< ratio of the learning rates of W and M
+  double tau = 1.5;        ///< ratio of the learning rates of W and M, more than eta (which is not enough to
+                           ///< keep M positive definite)
   Vector<double> lambda2;  ///< lambda_i^2, one per output; empty = default_lambda2
   Dynamics dynamics = Dynamics::solve;
   bool autapses = true;  ///< false: M_ii is the neuron's own gain, not a synapse: y_i relaxes to

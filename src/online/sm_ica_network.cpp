@@ -16,7 +16,10 @@ void SmIcaNetworkOptions::validate() const {
     if (!ok) throw std::invalid_argument(what);
   };
   require(std::isfinite(eta) && eta > 0, "eta: expected a positive number, got " + std::to_string(eta));
-  require(std::isfinite(tau) && tau > eta, "tau: expected more than eta, got " + std::to_string(tau));
+  // The paper's range. It does not keep M positive definite: step() checks that.
+  require(std::isfinite(tau) && tau > eta,
+          "tau: expected more than eta (which does not yet keep M positive definite), got " +
+              std::to_string(tau));
   require(std::isfinite(gamma) && gamma >= 0, "gamma: expected 0 (automatic) or a positive number");
   require(std::isfinite(tolerance) && tolerance >= 0,
           "tolerance: expected 0 (automatic) or a positive number");

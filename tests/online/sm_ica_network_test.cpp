@@ -223,5 +223,23 @@ TEST(SmIcaNetwork, MisuseIsNamed) {
   EXPECT_STREQ(describe(NetworkStatus::ok), "ok");
 }
 
+// The paper's condition on the rates is not enough: M loses (eta/tau) I in a quiet frame, and the neuron of
+// the Laplace source in scenario 3 rests at M_ii = lambda^2/D = (1/6.07)/8 = .021.
+TEST(SmIcaNetwork, EtaBelowTauDoesNotKeepTheLateralWeightsPositiveDefinite) {
+  SmIcaNetworkOptions options;
+  options.eta = 5e-3;
+  options.tau = 0.75;
+  SmIcaNetwork<double> network(3, 3, options);
+  Matrix<double> M = Matrix<double>::Identity(3, 3);
+  M(0, 0) = 1 / 6.07 / 8;
+  network.set_weights(Matrix<double>::Identity(3, 3), M);
+  Vector<double> y(3);
+  const Vector<double> quiet = Vector<double>::Zero(3);
+  int frames = 0;
+  while (network.step(quiet, y) == NetworkStatus::ok) ++frames;
+  EXPECT_EQ(network.status(), NetworkStatus::lateral_not_positive_definite);
+  EXPECT_EQ(frames, static_cast<int>(std::ceil(M(0, 0) / (options.eta / options.tau))));  // 4
+}
+
 }  // namespace
 }  // namespace demix
