@@ -98,10 +98,12 @@ std::string_view input_name(Input input);
 enum class Finds { sources, subspace, features };
 std::string_view finds_name(Finds finds);
 
+std::string_view locality_name(Locality locality);  ///< no, synapses, yes
+
 struct Method {
   std::string_view name;
-  bool online = false;  ///< one frame at a time, else over the whole recording
-  bool local = false;   ///< every synapse learns from what is at hand (plus one number for all)
+  bool online = false;                 ///< one frame at a time, else over the whole recording
+  Locality locality = Locality::none;  ///< of the forms that have none of their own
   Input input = Input::any;
   Finds finds = Finds::sources;
   std::string_view sources = {};  ///< what it can separate
@@ -126,6 +128,7 @@ struct Method {
                                            const MethodOptions& o) = nullptr;  // if online
 
   const Form& form_named(std::string_view name) const;  ///< "" = the default; throws NoSuchForm
+  Locality locality_of(const Form& form) const { return form.locality.value_or(locality); }
   /// Throws NoSuchOption or NoSuchForm for what it does not have; fills in form, eta and tau where they are
   /// left to it.
   MethodOptions checked(MethodOptions options) const;

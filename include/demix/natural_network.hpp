@@ -8,7 +8,8 @@
 
 /// SM-ICA with natural steps: the network of sm_ica_network.hpp made stable, independent of the mixing and
 /// free of tuning. One layer, the same two matrices, every synapse still learning from what is at hand plus
-/// total activity.
+/// two numbers for the whole network, the total activities of outputs and of whitened inputs. The whitening
+/// and the averaged read-out are not local.
 ///
 ///   h = P (x - mean)                                      inputs whitened by a running stage in front
 ///   c = W h,  y = M^-1 c,  a = ||y||^2
@@ -59,6 +60,7 @@ class NaturalNetwork {
   std::int64_t refused() const { return refused_; }
   const Vector<double>& mean() const { return mean_; }
   Matrix<double> unmixing() const;  ///< of everything seen so far, rank x inputs: y = unmixing (x - mean)
+  Matrix<double> whitener() const { return P_.topRows(d_); }               ///< P
   Matrix<double> feedforward() const { return W_.topLeftCorner(d_, d_); }  ///< W, on whitened inputs
   Matrix<double> lateral() const;                                          ///< M
 

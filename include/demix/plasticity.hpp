@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 /// The network's learning rules as a synapse sees them: one function per synapse, its arguments the whole of
 /// what the synapse can know. The matrix form in SmIcaNetwork::step is tested against these.
 namespace demix {
@@ -16,6 +18,23 @@ constexpr T feedforward_plasticity(T x_j, T y_i, T c_i, T total_activity, T lamb
 template <typename T>
 constexpr T lateral_plasticity(T y_i, T y_j, bool same_neuron, T eta, T tau) {
   return eta / tau * (y_i * y_j - (same_neuron ? T(1) : T(0)));
+}
+
+/// The same two with natural steps (natural_network.hpp), s = 1/(d + 2). A feedforward synapse hears two
+/// numbers, the total activity of the outputs, ||y||^2, and of the whitened inputs, ||h||^2:
+///   Delta W_ij = eta s (lambda_i^2 y_i - ||y||^2 c_i) / (1 + eta s ||y||^2 ||h||^2) h_j
+template <typename T>
+constexpr T natural_feedforward_plasticity(T h_j, T y_i, T c_i, T total_activity, T input_activity,
+                                           T lambda2_i, T eta, T s) {
+  return eta * s * (lambda2_i * y_i - total_activity * c_i) /
+         (1 + eta * s * total_activity * input_activity) * h_j;
+}
+
+/// A lateral synapse knows its own weight and the leaks M_ii and M_jj of its two neurons:
+///   Delta M_ij = mu (sqrt(M_ii M_jj) y_i y_j / (1 + mu ||y||^2) - M_ij)
+template <typename T>
+T natural_lateral_plasticity(T y_i, T y_j, T M_ij, T M_ii, T M_jj, T total_activity, T mu) {
+  return mu * (std::sqrt(M_ii * M_jj) * y_i * y_j / (1 + mu * total_activity) - M_ij);
 }
 
 /// The rule near the optimum (equation for Delta W with M close to I): Delta W_ij = eta p(||y||^2) y_i x_j

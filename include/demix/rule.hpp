@@ -11,10 +11,18 @@
 /// in demix/rules/; docs/add-a-rule.md shows how to add one.
 namespace demix {
 
+/// Whether all that learns does so from what is at hand (plus one number for the whole network).
+enum class Locality {
+  none,      ///< synapses learn from what is elsewhere
+  synapses,  ///< the synapses are local; stages around them, as a whitening in front, are not
+  full,
+};
+
 /// A rule's nonlinearity or variant, and the learning rate it is used with unless another is asked for.
 struct Form {
   std::string_view name;
-  double eta;  ///< 0: nothing to choose
+  double eta;                             ///< 0: nothing to choose
+  std::optional<Locality> locality = {};  ///< where it is not that of the method
 };
 
 struct RuleOptions {

@@ -38,14 +38,17 @@ constexpr std::array<Form, 8> fastica_forms{{{"logcosh", 0},
                                              {"skew-deflation", 0}}};
 constexpr std::array<Form, 2> picard_forms{{{"orthogonal", 0}, {"free", 0}}};
 constexpr std::array<Form, 2> jade_forms{{{"jade", 0}, {"k-jade", 0}}};
-constexpr std::array<Form, 2> sm_ica_forms{{{"natural", 0}, {"published", 2e-5}}};
+// The natural form whitens by eigenvectors and puts out an average of M^-1 W: neither is a synapse's
+// business. Its synapses hear two numbers, ||y||^2 and ||h||^2.
+constexpr std::array<Form, 2> sm_ica_forms{
+    {{"natural", 0, Locality::synapses}, {"published", 2e-5, Locality::full}}};
 constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}}};
 
 // A learning rule's row: what can be known from its type is.
 template <typename R>
 constexpr Method rule(Method row) {
   row.online = true;
-  row.local = std::is_base_of_v<LocalRule<R>, R>;
+  row.locality = std::is_base_of_v<LocalRule<R>, R> ? Locality::full : Locality::none;
   row.forms = R::forms;
   row.tau = R::tau;
   row.square = R::square;
@@ -115,7 +118,6 @@ const auto table = std::to_array<Method>({
      .batch = run_sm_ica_offline},
     {.name = "sm-ica",
      .online = true,
-     .local = true,
      .input = Input::centred,
      .sources = distinct,
      .cannot =
@@ -215,6 +217,10 @@ std::string_view input_name(Input input) {
 
 std::string_view finds_name(Finds finds) {
   return finds == Finds::sources ? "sources" : finds == Finds::subspace ? "subspace" : "features";
+}
+
+std::string_view locality_name(Locality locality) {
+  return locality == Locality::none ? "no" : locality == Locality::synapses ? "synapses" : "yes";
 }
 
 const Form& Method::form_named(std::string_view wanted) const {

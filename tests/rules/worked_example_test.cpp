@@ -33,7 +33,7 @@ TEST(WorkedExample, TheLocalLinesFindAPrincipalComponent) {
 TEST(WorkedExample, ItsRowIsInTheTable) {
   const Method& sanger = method_named("sanger");
   EXPECT_TRUE(sanger.online);
-  EXPECT_FALSE(sanger.local);
+  EXPECT_EQ(sanger.locality, Locality::none);
   EXPECT_FALSE(sanger.square);
 }
 
