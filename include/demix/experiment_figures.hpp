@@ -15,7 +15,7 @@ std::vector<double> finite_or_gap(std::vector<double> values);
 /// A number for people: 1.2e-04, or "-" if it is infinite.
 std::string scientific(double value);
 
-/// Median and quartiles of each contender; its legend says how many runs failed.
+/// Median and quartiles of each contender; its legend says how many runs separated and diverged.
 report::ConvergenceFigure::Panel convergence_panel(const std::string& title, const Comparison& comparison,
                                                    const std::vector<Contender>& contenders,
                                                    std::vector<double> Run::*measure = &Run::mse);

@@ -14,15 +14,15 @@ std::vector<std::string> text_plot(const Vector<double>& samples, Index width, I
                                    double hi);
 
 /// Mixtures on the left; on the right each source in blue, its estimate over it in red, their difference in
-/// green, with histograms beside: the layout of the paper's figure 2. `Y` is matched to `S` (same order and
-/// signs).
+/// green and on the same scale, with histograms beside: the layout of the paper's figure 2. `Y` is matched to
+/// `S` (same order and signs).
 struct SeparationFigure {
   std::string title;
   Matrix<double> X, S, Y;
   std::vector<std::string> names;  ///< of the sources
-  Index shown = 300;               ///< frames drawn as traces; histograms use all
+  Index shown = 300;               ///< points drawn of each trace; histograms use all frames
   Index first = 0;                 ///< of the frames drawn
-  Index stride = 1;                ///< from one drawn to the next
+  Index stride = 1;                ///< frames to a point: above 1 the envelope is drawn, least to most
 };
 
 /// How well each method does as frames go by, over many runs: the log-log convergence plot of the paper's
@@ -32,7 +32,7 @@ struct ConvergenceFigure {
     std::string label;              ///< of the method; the same label looks the same in all panels
     std::vector<double> median;     ///< at each of Panel::frames; NaN = nothing there
     std::vector<double> low, high;  ///< the error bar
-    Index failed = 0, runs = 0;     ///< runs that did not separate; 0 runs = not counted
+    Index separated = 0, diverged = 0, runs = 0;  ///< the others did neither; 0 runs = not counted
   };
   struct Panel {
     std::string title;
@@ -71,7 +71,8 @@ struct ScatterFigure {
 };
 
 /// Curves y(x) in panels side by side, with up to 14 labels and one legend below. Curves leave a gap where
-/// they are not finite, or not positive on a log axis; bands are bars where there are dots.
+/// they are not finite, or not positive on a log axis; bands are bars where there are dots. A curve of gaps
+/// with a band is a shaded area.
 struct CurvesFigure {
   struct Curve {
     std::string label;              ///< the same label looks the same in all panels
@@ -108,15 +109,24 @@ struct PicturesFigure {
   std::vector<Row> rows;
 };
 
-/// A network drawn from its weights: inputs below, outputs above, feedforward weights W as lines between them
-/// (colour: sign, thickness: size), lateral weights -M among the outputs as arcs with inhibitory (round)
-/// ends, and the total activity sum y^2 as a node that broadcasts to all of them: the paper's figure 1B.
-/// The half of an arc next to an output is the weight into that one; the diagonal of M is not drawn.
+/// A network drawn from its weights, and the mixing that feeds it: the paper's figure 1B. From below:
+/// sources, inputs, dendrites c, somata y. Feedforward weights W are lines from the inputs to synapses at the
+/// dendrites; lateral weights M_ij are arcs between the somata, M_ij > 0 inhibits; M_ii is a leak. Colour:
+/// sign; thickness: size, of W, M and A each on its own scale. The total activity sum y^2 reaches the
+/// feedforward synapses, whose plasticity alone it modulates. The half of an arc next to a soma is the weight
+/// into that one.
 struct NetworkFigure {
   std::string title;
-  Matrix<double> W;                          ///< outputs x inputs
-  Matrix<double> M;                          ///< outputs x outputs
-  std::vector<std::string> inputs, outputs;  ///< names
+  Matrix<double> A = {};  ///< inputs x sources; empty: the sources are not drawn
+  Matrix<double> W;       ///< outputs x inputs
+  Matrix<double> M;       ///< outputs x outputs
+  std::vector<std::string> sources = {}, inputs, outputs;  ///< names
+};
+
+/// Pictures drawn before, put together: A, B, C, ... from the left and then down. Those of a row are of one
+/// height.
+struct CompositeFigure {
+  std::vector<std::vector<std::filesystem::path>> rows;  ///< PNG files
 };
 
 /// To be asked before long work: throws std::runtime_error with what to install if there is no gnuplot.
@@ -131,5 +141,6 @@ std::vector<std::filesystem::path> draw(const ScatterFigure& figure, const std::
 std::vector<std::filesystem::path> draw(const CurvesFigure& figure, const std::filesystem::path& base);
 std::vector<std::filesystem::path> draw(const PicturesFigure& figure, const std::filesystem::path& base);
 std::vector<std::filesystem::path> draw(const NetworkFigure& figure, const std::filesystem::path& base);
+std::vector<std::filesystem::path> draw(const CompositeFigure& figure, const std::filesystem::path& base);
 
 }  // namespace demix::report

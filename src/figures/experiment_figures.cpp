@@ -28,7 +28,7 @@ report::ConvergenceFigure::Panel convergence_panel(const std::string& title, con
   for (std::size_t c = 0; c < contenders.size(); ++c) {
     const Summary s = summarise(comparison, static_cast<Index>(c), measure);
     panel.curves.push_back({contenders[c].label, finite_or_gap(s.median), finite_or_gap(s.low),
-                            finite_or_gap(s.high), s.runs - s.separated, s.runs});
+                            finite_or_gap(s.high), s.separated, s.diverged, s.runs});
   }
   return panel;
 }

@@ -44,8 +44,11 @@ void validate(const Curve& c, const std::string& name, std::size_t frames) {
   fits(c.median, "median");
   fits(c.low, "low");
   fits(c.high, "high");
-  require(c.failed >= 0 && c.failed <= c.runs,
-          fmt::format("{}.failed: expected 0 to runs = {}, got {}", name, c.runs, c.failed));
+  require(c.separated >= 0 && c.separated <= c.runs,
+          fmt::format("{}.separated: expected 0 to runs = {}, got {}", name, c.runs, c.separated));
+  require(c.diverged >= 0 && c.diverged <= c.runs - c.separated,
+          fmt::format("{}.diverged: expected 0 to {}, the runs that have not separated, got {}", name,
+                      c.runs - c.separated, c.diverged));
 }
 
 void validate(const Panel& p, const std::string& name) {
@@ -85,11 +88,13 @@ std::vector<std::string> labels_of(const ConvergenceFigure& f) {
 }
 
 std::string entry_of(const Curve& c) {
-  return c.runs == 0 ? c.label : fmt::format("{}  {}/{} failed", c.label, c.failed, c.runs);
+  if (c.runs == 0) return c.label;
+  return fmt::format("{}  {}/{}{}", c.label, c.separated, c.runs,
+                     c.diverged > 0 ? fmt::format(", {} diverged", c.diverged) : "");
 }
 
 std::string threshold_entry(const ConvergenceFigure& f) {
-  return fmt::format("separated below {}", f.threshold);
+  return fmt::format("separated (n of all) below {}", f.threshold);
 }
 
 double entry_width(const ConvergenceFigure& f) {
@@ -183,7 +188,7 @@ struct Layout {
     row = above + down + below + gnuplot::legend_line * static_cast<double>(lines) + 15;
     top = f.title.empty() ? 0 : 45;
     page = {column * static_cast<double>(columns), top + row * static_cast<double>(rows),
-            fmt::format("sans-serif,{}", font)};
+            fmt::format("sans-serif,{}", font), 4. / 3, 2};
   }
 };
 

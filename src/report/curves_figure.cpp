@@ -139,6 +139,15 @@ std::string line_of(std::size_t place) {
                      place < colours.size() ? "1" : "'-'");
 }
 
+// A curve that is its band alone.
+bool is_shade(const Curve& c) {
+  return !c.low.empty() && std::ranges::all_of(c.y, [](double v) { return std::isnan(v); });
+}
+
+std::string shade_of(std::size_t place) {  // as pale as the band
+  return fmt::format("dt 1 lw 12 lc rgb '#C8{}'", colours[place % colours.size()] + 1);
+}
+
 std::string point_of(std::size_t place, std::size_t points) {
   const double size = points <= 50 ? 0.7 : points <= 500 ? 0.45 : 0.25;
   return fmt::format("pt {} ps {} lc rgb '{}'", place < colours.size() ? 7 : 6, size,
@@ -199,7 +208,9 @@ std::vector<gnuplot::Entry> legend_of(const CurvesFigure& f, Labels& labels) {
   for (const Panel& p : f.panels) {
     for (const Curve& c : p.curves) {
       const std::size_t place = gnuplot::place_of(c.label, labels);
-      (c.dots ? entries[place].point : entries[place].line) = c.dots ? point_of(place, 1) : line_of(place);
+      (c.dots ? entries[place].point : entries[place].line) = c.dots        ? point_of(place, 1)
+                                                              : is_shade(c) ? shade_of(place)
+                                                                            : line_of(place);
     }
   }
   std::erase_if(entries, [](const gnuplot::Entry& e) { return e.text.empty(); });

@@ -17,6 +17,7 @@ struct Trace {
   Vector<double> samples;
   const char* colour;
   double width = 1.2;
+  bool filled = false;  // between the least and the most of each stretch; else both as lines
 };
 
 // Histogram as counts in 60 bins over [-limit, limit], the largest scaled to 1.
@@ -30,6 +31,16 @@ Vector<double> histogram(const Vector<double>& v, double limit) {
   return counts / std::max(1.0, counts.maxCoeff());
 }
 
+// Least and most of each stretch: one row each.
+Matrix<double> envelope(const Vector<double>& v, Index stride) {
+  Matrix<double> out(v.size() / stride, 2);
+  for (Index k = 0; k < out.rows(); ++k) {
+    const auto part = v.segment(k * stride, stride);
+    out.row(k) << part.minCoeff(), part.maxCoeff();
+  }
+  return out;
+}
+
 struct Panel {
   double left, bottom, width, height;  // of the page
 };
@@ -38,14 +49,28 @@ class Page {
  public:
   explicit Page(std::string& script) : script_(script) {}
 
-  void traces(const Panel& p, const std::string& title, const std::vector<Trace>& traces, double limit) {
+  // Samples one after the other, or the least and the most of each stretch of `stride` of them.
+  void traces(const Panel& p, const std::string& title, const std::vector<Trace>& traces, double limit,
+              Index stride) {
     place(p, title);
     script_ += fmt::format("set yrange [{}:{}]\nset xrange [0:*]\n", -limit, limit);
     std::string plot = "plot ";
     for (const Trace& t : traces) {
       const std::string name = next_name();
-      gnuplot::inline_data(script_, name, t.samples);
-      plot += fmt::format("${} using 0:1 with lines lw {} lc rgb '{}' notitle, ", name, t.width, t.colour);
+      const std::string look = fmt::format("lw {} lc rgb '{}' notitle, ", t.width, t.colour);
+      if (stride == 1) {
+        gnuplot::inline_data(script_, name, t.samples);
+        plot += fmt::format("${} using 0:1 with lines {}", name, look);
+        continue;
+      }
+      gnuplot::inline_data(script_, name, envelope(t.samples, stride));
+      if (t.filled) {
+        plot += fmt::format(
+            "${0} using 0:1:2 with filledcurves {1}${0} using 0:1 with lines lw 0.8 lc rgb '{2}' notitle, ",
+            name, look, t.colour);
+      } else {
+        plot += fmt::format("${0} using 0:1 with lines {1}${0} using 0:2 with lines {1}", name, look);
+      }
     }
     script_ += plot + "\n";
   }
@@ -101,17 +126,16 @@ std::string script_for(const SeparationFigure& f) {
   const Index n = f.X.rows();
   const auto excerpt = [&](const Vector<double>& v) -> Vector<double> {
     const Index shown = std::min(f.shown, (v.size() - f.first) / f.stride);
-    return Eigen::Map<const Vector<double>, 0, Eigen::InnerStride<>>(v.data() + f.first, shown,
-                                                                     Eigen::InnerStride<>(f.stride));
+    return v.segment(f.first, shown * f.stride);
   };
-  std::string s = "unset xtics\nunset ytics\nset border 0\nset multiplot\n";
-  s += fmt::format("set label 1 {} at screen 0.5,0.975 center font ',13' noenhanced\n",
+  std::string s = "unset xtics\nunset ytics\nset border 0\nset style fill solid noborder\nset multiplot\n";
+  s += fmt::format("set label 1 {} at screen 0.5,0.97 center font ',17' noenhanced\n",
                    gnuplot::literal(f.title));
   s += fmt::format(
-      "set label 2 \"{{/:Bold —}} mixture\" at screen 0.04,0.02 tc rgb '{}'\n"
-      "set label 3 \"{{/:Bold —}} source\" at screen 0.50,0.02 tc rgb '{}'\n"
-      "set label 4 \"{{/:Bold —}} estimate\" at screen 0.62,0.02 tc rgb '{}'\n"
-      "set label 5 \"{{/:Bold —}} difference\" at screen 0.76,0.02 tc rgb '{}'\n",
+      "set label 2 \"{{/:Bold —}} mixture\" at screen 0.10,0.025 tc rgb '{}'\n"
+      "set label 3 \"{{/:Bold —}} source\" at screen 0.38,0.025 tc rgb '{}'\n"
+      "set label 4 \"{{/:Bold —}} estimate\" at screen 0.55,0.025 tc rgb '{}'\n"
+      "set label 5 \"{{/:Bold —}} difference\" at screen 0.74,0.025 tc rgb '{}'\n",
       black, blue, red, green);
   Page page(s);
   const double top = 0.93;
@@ -122,7 +146,7 @@ std::string script_for(const SeparationFigure& f) {
     const double height = (top - bottom) / static_cast<double>(n);
     const double y = top - height * static_cast<double>(i + 1);
     page.traces({0.03, y + 0.1 * height, 0.31, 0.72 * height}, fmt::format("mixture {}", i + 1),
-                {{excerpt(x), black}}, limit);
+                {{excerpt(x), black, 1.2, true}}, limit, f.stride);
     page.bars({0.35, y + 0.1 * height, 0.07, 0.72 * height}, {{x, black}}, limit);
     if (i == 0) s += "unset label 1\nunset label 2\nunset label 3\nunset label 4\nunset label 5\n";
   }
@@ -134,10 +158,12 @@ std::string script_for(const SeparationFigure& f) {
         1.05 * std::max({1e-300, truth.cwiseAbs().maxCoeff(), estimate.cwiseAbs().maxCoeff()});
     const double height = (top - bottom) / static_cast<double>(d);
     const double y = top - height * static_cast<double>(i + 1);
-    page.traces({0.46, y + 0.36 * height, 0.40, 0.46 * height}, f.names[static_cast<std::size_t>(i)],
-                {{excerpt(truth), blue, 3}, {excerpt(estimate), red}}, limit);
-    page.traces({0.46, y + 0.1 * height, 0.40, 0.22 * height}, "", {{excerpt(error), green}}, limit);
-    page.bars({0.88, y + 0.36 * height, 0.09, 0.46 * height}, {{truth, blue}, {estimate, red}}, limit);
+    // The difference on the scale of the signal.
+    page.traces({0.46, y + 0.44 * height, 0.40, 0.37 * height}, f.names[static_cast<std::size_t>(i)],
+                {{excerpt(truth), blue, 3.5, true}, {excerpt(estimate), red}}, limit, f.stride);
+    page.traces({0.46, y + 0.04 * height, 0.40, 0.37 * height}, "", {{excerpt(error), green, 1.2, true}},
+                limit, f.stride);
+    page.bars({0.88, y + 0.44 * height, 0.09, 0.37 * height}, {{truth, blue}, {estimate, red}}, limit);
   }
   s += "unset multiplot\n";
   return s;
@@ -147,7 +173,8 @@ std::string script_for(const SeparationFigure& f) {
 
 std::vector<std::filesystem::path> draw(const SeparationFigure& figure, const std::filesystem::path& base) {
   validate(figure);
-  return gnuplot::draw(script_for(figure), {1400, 900, "sans,11", 1}, base);
+  const auto rows = static_cast<double>(std::max(figure.S.rows(), figure.X.rows()));
+  return gnuplot::draw(script_for(figure), {1000, 140 + 190 * rows, "sans,15", 4. / 3, 2}, base);
 }
 
 }  // namespace demix::report

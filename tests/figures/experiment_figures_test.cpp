@@ -21,8 +21,10 @@ TEST(ExperimentFigures, AComparisonIsAPanelWithGapsWhereRunsDiverged) {
   ASSERT_EQ(panel.curves.size(), 2U);
   EXPECT_EQ(panel.curves[0].label, "easi");
   EXPECT_EQ(panel.curves[0].median, (std::vector<double>{0.5, 0.01}));
-  EXPECT_EQ(panel.curves[0].failed, 0);
-  EXPECT_EQ(panel.curves[1].failed, 1);
+  EXPECT_EQ(panel.curves[0].separated, 1);
+  EXPECT_EQ(panel.curves[0].diverged, 0);
+  EXPECT_EQ(panel.curves[1].separated, 0);
+  EXPECT_EQ(panel.curves[1].diverged, 1);
   EXPECT_EQ(panel.curves[1].runs, 1);
   EXPECT_EQ(panel.curves[1].median[0], 0.5);
   EXPECT_TRUE(std::isnan(panel.curves[1].median[1]));

@@ -4,9 +4,13 @@ namespace demix::report {
 namespace {
 
 ConvergenceFigure::Curve error_curve(const std::string& label, double from = 0.5) {
-  return {
-      label, {from, from / 10, from / 100}, {from / 2, from / 20, from / 200}, {from, from / 5, from / 50}, 3,
-      50};
+  return {label,
+          {from, from / 10, from / 100},
+          {from / 2, from / 20, from / 200},
+          {from, from / 5, from / 50},
+          3,
+          0,
+          50};
 }
 
 class Convergence : public testing::DrawTest<ConvergenceFigure> {
@@ -15,23 +19,23 @@ class Convergence : public testing::DrawTest<ConvergenceFigure> {
     figure.title = "all";
     figure.panels = {{"left", {10, 100, 1000}, {error_curve("easi"), error_curve("fobi")}},
                      {"right", {10, 100, 1000}, {error_curve("easi")}}};
-    figure.panels[1].curves[0].failed = 7;
+    figure.panels[1].curves[0].diverged = 7;
   }
 };
 
 TEST_F(Convergence, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
-TEST_F(Convergence, SaysWhatIsWhatAndCountsFailuresInEachPanel) {
+TEST_F(Convergence, SaysWhatIsWhatAndTellsDivergedFromNotSeparated) {
   const auto seen = texts();
-  for (const char* text :
-       {"all", "left", "right", "easi  3/50 failed", "fobi  3/50 failed", "easi  7/50 failed"}) {
+  for (const char* text : {"all", "left", "right", "easi  3/50", "fobi  3/50", "easi  3/50, 7 diverged"}) {
     EXPECT_EQ(seen.count(text), 1U) << text;
   }
-  for (const char* text : {"frames", "MSE", "separated below 0.05"}) EXPECT_EQ(seen.count(text), 2U) << text;
+  for (const char* text : {"frames", "MSE", "separated (n of all) below 0.05"})
+    EXPECT_EQ(seen.count(text), 2U) << text;
 }
 
 TEST_F(Convergence, CountsNothingWithoutRuns) {
-  figure.panels[0].curves[1].failed = figure.panels[0].curves[1].runs = 0;
+  figure.panels[0].curves[1].separated = figure.panels[0].curves[1].runs = 0;
   EXPECT_TRUE(texts().contains("fobi"));
 }
 
@@ -65,15 +69,15 @@ TEST_F(Convergence, DrawsAtTheEdgeWhatIsFarOut) {
 }
 
 TEST_F(Convergence, KeepsInTheLegendWhatHasNoValues) {
-  figure.panels[0].curves[0] = {"gone", {nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}, 50, 50};
-  EXPECT_EQ(texts().count("gone  50/50 failed"), 1U);
+  figure.panels[0].curves[0] = {"gone", {nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}, 0, 50, 50};
+  EXPECT_EQ(texts().count("gone  0/50, 50 diverged"), 1U);
 }
 
 TEST_F(Convergence, DrawsOneFrameAndFourteenCurves) {
   figure.panels = {{"one", {5000}, {}}};
   for (int k = 0; k < 14; ++k)
-    figure.panels[0].curves.push_back({std::to_string(k), {0.1}, {0.05}, {0.2}, 0, 1});
-  EXPECT_TRUE(texts().contains("13  0/1 failed"));
+    figure.panels[0].curves.push_back({std::to_string(k), {0.1}, {0.05}, {0.2}, 0, 0, 1});
+  EXPECT_TRUE(texts().contains("13  0/1"));
 }
 
 TEST_F(Convergence, ShowsTextsAsTheyAre) {
@@ -82,7 +86,7 @@ TEST_F(Convergence, ShowsTextsAsTheyAre) {
   figure.panels[0].curves[1].label = odd;
   const auto seen = texts();
   EXPECT_EQ(seen.count(odd), 2U);
-  EXPECT_EQ(seen.count(odd + "  3/50 failed"), 1U);
+  EXPECT_EQ(seen.count(odd + "  3/50"), 1U);
 }
 
 TEST_F(Convergence, RefusesWhatDoesNotFit) {
@@ -95,7 +99,8 @@ TEST_F(Convergence, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.panels[0].curves[1].median.pop_back(); }, "panels[0].curves[1].median");
   refused([](Figure& f) { f.panels[0].curves[0].low.push_back(1); }, "panels[0].curves[0].low");
   refused([](Figure& f) { f.panels[1].curves[0].high.clear(); }, "panels[1].curves[0].high");
-  refused([](Figure& f) { f.panels[0].curves[0].failed = 51; }, "panels[0].curves[0].failed");
+  refused([](Figure& f) { f.panels[0].curves[0].separated = 51; }, "panels[0].curves[0].separated");
+  refused([](Figure& f) { f.panels[0].curves[0].diverged = 48; }, "panels[0].curves[0].diverged");
   refused([](Figure& f) { f.panels[0].curves[1].label = "easi"; }, "panels[0].curves[1].label");
   refused(
       [](Figure& f) {

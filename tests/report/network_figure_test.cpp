@@ -10,7 +10,7 @@ class Network : public testing::DrawTest<NetworkFigure> {
     figure.W.resize(2, 3);
     figure.W << 1, -0.5, 0.25, 2, 0, 1;
     figure.M.resize(2, 2);
-    figure.M << 1, 0.4, 0.4, 1;
+    figure.M << 1, 0.4, 0.4, 3;
     figure.inputs = {"x1", "x2", "x3"};
     figure.outputs = {"y1", "y2"};
   }
@@ -20,8 +20,10 @@ TEST_F(Network, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
 TEST_F(Network, SaysWhatIsWhatOnce) {
   const auto seen = texts();
-  for (const char* text : {"all", "x1", "x2", "x3", "y1", "y2", "Σ y²", "positive weight", "negative weight",
-                           "|W| = 2", "|M| = 0.4"}) {
+  for (const char* text :
+       {"all", "x1", "x2", "x3", "c1", "c2", "y1", "y2", "Σ y²", "input", "dendrite", "soma",
+        "excites: W > 0, M < 0", "inhibits: W < 0, M > 0", "modulates the plasticity of W", "largest |W| 2",
+        "largest |M|, i ≠ j 0.4", "leak 1", "leak 3"}) {
     EXPECT_EQ(seen.count(text), 1U) << text;
   }
 }
@@ -37,14 +39,31 @@ TEST_F(Network, WeightsAreColouredBySign) {
   EXPECT_EQ(count("stroke='" + red), 5U);
 }
 
-TEST_F(Network, ArcsInhibitWithRoundEnds) {
-  const std::string end = "<polygon fill = '" + red;
-  EXPECT_EQ(count(end), 2U);
+// Every synapse has a round end: five of W (one of them inhibits), and those of M.
+TEST_F(Network, PositiveLateralWeightsInhibit) {
+  const std::string inhibits = "<polygon fill = '" + red;
+  const std::string excites = "<polygon fill = '" + blue;
+  EXPECT_EQ(count(inhibits), 1U + 2U);
+  EXPECT_EQ(count(excites), 4U);
   figure.M(0, 1) = 0;  // only into the second
-  EXPECT_EQ(count(end), 1U);
+  EXPECT_EQ(count(inhibits), 1U + 1U);
+  figure.M(1, 0) = -0.4;
+  EXPECT_EQ(count(inhibits), 1U);
+  EXPECT_EQ(count(excites), 4U + 1U);
   figure.M.setIdentity();  // nothing among them
-  EXPECT_EQ(count(end), 0U);
-  EXPECT_EQ(texts().count("|M| = 0.4"), 0U);
+  EXPECT_EQ(count(inhibits), 1U);
+  EXPECT_EQ(texts().count("largest |M|, i ≠ j 0.4"), 0U);
+}
+
+TEST_F(Network, TheGenerativeHalfIsDrawnIfThereIsOne) {
+  EXPECT_EQ(texts().count("source"), 0U);
+  figure.A.resize(3, 2);
+  figure.A << 1, 0.5, -2, 1, 0.3, 0.1;
+  figure.sources = {"s1", "s2"};
+  const auto seen = texts();
+  for (const char* text : {"source", "s1", "s2", "largest |A| 2; A < 0 dashed"}) {
+    EXPECT_EQ(seen.count(text), 1U) << text;
+  }
 }
 
 TEST_F(Network, DrawsOneNodeAndNoWeights) {
@@ -68,6 +87,8 @@ TEST_F(Network, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.M(1, 1) = nan; }, "M");
   refused([](Figure& f) { f.inputs.pop_back(); }, "inputs");
   refused([](Figure& f) { f.outputs.clear(); }, "outputs");
+  refused([](Figure& f) { f.A.setIdentity(2, 2); }, "A");
+  refused([](Figure& f) { f.sources = {"s1"}; }, "sources");
 }
 
 TEST_F(Network, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }

@@ -1,5 +1,9 @@
 #include "demix/report.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
 #include "report/figure_support.hpp"
 #include "support.hpp"
 
@@ -36,6 +40,49 @@ TEST_F(Separation, WritesPngAndSvg) {
   for (const auto& file : files) EXPECT_GT(std::filesystem::file_size(file), 5000U);
 }
 
+// The way a trace goes, from its lowest to its highest point on the page.
+double height_of(const std::string& svg, const std::string& colour) {
+  double tallest = 0;
+  for (std::size_t at = svg.find("stroke='" + colour); at != std::string::npos;
+       at = svg.find("stroke='" + colour, at + 1)) {
+    const std::size_t d = svg.find("d='", at);
+    if (d == std::string::npos || d > svg.find("/>", at)) continue;
+    std::string points = svg.substr(d + 3, svg.find('\'', d + 3) - d - 3);
+    for (char& c : points) c = std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : ' ';
+    std::istringstream in(points);
+    double lowest = 1e9;
+    double highest = -1e9;
+    for (double x = 0, y = 0; in >> x >> y;) {
+      lowest = std::min(lowest, y);
+      highest = std::max(highest, y);
+    }
+    tallest = std::max(tallest, highest - lowest);
+  }
+  return tallest;
+}
+
+// An estimate that is half of the source differs by half of it, and is drawn so.
+TEST_F(Separation, TheDifferenceIsOnTheScaleOfTheSignal) {
+  figure.Y = 0.5 * figure.S;
+  const std::string drawn = svg();
+  EXPECT_NEAR(height_of(drawn, "rgb(  0, 158, 115)") / height_of(drawn, blue), 0.5, 0.02);
+}
+
+// Of many frames the envelope is drawn: the peak between two drawn points is not lost.
+TEST_F(Separation, AboveOneFrameToAPointTheEnvelopeIsDrawn) {
+  figure.S.setZero();
+  figure.S(0, 123) = 1;
+  figure.S(1, 7) = 1;
+  figure.X = figure.Y = figure.S;
+  figure.shown = 50;
+  figure.stride = 10;
+  const double enveloped = height_of(svg(), red);
+  figure.stride = 1;
+  figure.shown = 500;
+  EXPECT_NEAR(enveloped, height_of(svg(), red), 1);
+  EXPECT_GT(enveloped, 20);
+}
+
 TEST_F(Separation, ShowsTextsAsTheyAre) {
   figure.title = testing::special;
   figure.names[1] = "a_b";
@@ -49,6 +96,34 @@ TEST_F(Separation, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.Y.conservativeResize(2, 499); }, "Y");
   refused([](Figure& f) { f.X.resize(0, 0); }, "X");
   refused([](Figure& f) { f.stride = 0; }, "stride");
+}
+
+class Composite : public testing::DrawTest<CompositeFigure> {
+ protected:
+  Composite() {
+    CurvesFigure curves;
+    curves.panels = {{"", "x", "y", false, false, {{"a", {1, 2}, {1, 2}, {}, {}, false}}, {}}};
+    const auto files = draw(curves, base());
+    figure.rows = {{files[0], files[0]}, {files[0]}};
+  }
+};
+
+TEST_F(Composite, PutsPicturesInRowsWithLetters) {
+  const auto svg = draw(figure, folder / "composite")[1];
+  const auto seen = testing::texts_of(svg);
+  for (const char* text : {"A", "B", "C"}) EXPECT_EQ(seen.count(text), 1U) << text;
+  EXPECT_EQ(seen.count("D"), 0U);
+  const std::string drawn = testing::bytes_of(svg);
+  EXPECT_NE(drawn.find("<image"), std::string::npos);
+}
+
+TEST_F(Composite, RefusesWhatIsNoPicture) {
+  for (const CompositeFigure& wrong :
+       {CompositeFigure{}, CompositeFigure{{{}}}, CompositeFigure{{{folder / "figure.svg"}}},
+        CompositeFigure{{{folder / "none.png"}}}}) {
+    EXPECT_THROW(draw(wrong, folder / "composite"), std::invalid_argument);
+  }
+  EXPECT_EQ(files_in_folder(), 2U);
 }
 
 }  // namespace
