@@ -52,7 +52,7 @@ Panel conditioning(const Setting& setting, Index mixings, Index samples, const P
   const auto all = 2 * static_cast<double>(conditions.size());
   double done = 0;
   Curve published{"as published", conditions, {}, {}, {}, false};
-  Curve stream{"stream separator", conditions, {}, {}, {}, false};
+  Curve natural{"natural steps", conditions, {}, {}, {}, false};
   for (const double condition : conditions) {
     const auto drawn = [&](Index k) {
       Random random(800 + static_cast<std::uint64_t>(k));
@@ -68,11 +68,12 @@ Panel conditioning(const Setting& setting, Index mixings, Index samples, const P
       const auto seed = static_cast<std::uint64_t>(k);
       return published_online(drawn(k), published_options(5e-4, 0.85, {1.0, 1.5, 1.8}, seed), 1);
     }));
-    stream.y.push_back(median([&](Index k) { return by_stream(drawn(k), 1); }));
+    natural.y.push_back(
+        median([&](Index k) { return natural_online(drawn(k), 1, static_cast<std::uint64_t>(k)); }));
   }
-  for (Curve* curve : {&published, &stream}) curve->y = finite_or_gap(curve->y);
-  return {"conditioning",      "condition of the mixing",   "median MSE", true, true,
-          {published, stream}, {{0.05, "separated", false}}};
+  for (Curve* curve : {&published, &natural}) curve->y = finite_or_gap(curve->y);
+  return {"conditioning",       "condition of the mixing",   "median MSE", true, true,
+          {published, natural}, {{0.05, "separated", false}}};
 }
 
 // M slower than W, and the pair runs in circles, offline and without any noise.

@@ -29,7 +29,7 @@ Result figure_1a(const Setting& setting) {
   Matrix<double> A(2, 2);
   A << 0.10054428, 0.81736508, 0.75216771, 0.44640104;  // appendix B
   Random random(11);
-  Matrix<double> S = make_sources({Source::sine, Source::sawtooth}, 5000, Timing::waveform, random);
+  Matrix<double> S = make_sources({Source::sine, Source::sawtooth}, 500000, Timing::waveform, random);
   for (Index i = 0; i < S.rows(); ++i) {  // each shuffled by itself
     for (Index t = S.cols() - 1; t > 0; --t) std::swap(S(i, t), S(i, random.below(t + 1)));
   }
@@ -57,10 +57,11 @@ Result figure_1a(const Setting& setting) {
 
   const double error = mse(S, Y);
   Result out;
-  out.pictures = {
-      {"fig1a",
-       "A sine and a saw-tooth, 5000 samples of each in random order, mixed by the matrix of appendix B. "
-       "Coloured arrows: axes of the sources; black: principal directions of z = |h| h."}};
+  out.pictures = {{"fig1a",
+                   "A sine and a saw-tooth, 500 000 samples of each in random order, of which 5000 are "
+                   "drawn, mixed by the "
+                   "matrix of appendix B. "
+                   "Coloured arrows: axes of the sources; black: principal directions of z = |h| h."}};
   out.numbers = {{"mse", error}, {"amari", amari_index(U.transpose() * axes)}};
   out.measured = fmt::format(
       "The principal directions of z are the axes of the sources: error of the recovered {}.", number(error));
@@ -77,6 +78,8 @@ Result figure_1b(const Setting& setting) {
   const double error = mse_of_gain(network.unmixing() * m.mixing);
 
   report::NetworkFigure figure;
+  figure.A = m.mixing;
+  figure.sources = {"s1", "s2", "s3"};
   figure.W = network.feedforward();
   figure.M = network.lateral();
   figure.inputs = {"x1", "x2", "x3"};
@@ -86,9 +89,11 @@ Result figure_1b(const Setting& setting) {
   Result out;
   out.pictures = {
       {"fig1b",
-       fmt::format("The network after {} frames of scenario 1, drawn from its weights: W from inputs to "
-                   "outputs, M among the outputs, and the total activity that modulates them all.",
-                   samples)}};
+       fmt::format(
+           "The generative model and the network after {} frames of scenario 1, drawn from its weights: "
+           "W from the inputs to the synapses of the dendrites c, M among the somata y, its diagonal as a "
+           "leak, and the total activity, which modulates the plasticity of W and of nothing else.",
+           samples)}};
   out.numbers = {{"mse", error}};
   for (Index i = 0; i < 3; ++i)
     out.numbers.push_back({fmt::format("m_{}{}", i + 1, i + 1), network.lateral()(i, i)});

@@ -7,6 +7,7 @@ namespace demix::paper {
 
 Result figure_1a(const Setting& setting);
 Result figure_1b(const Setting& setting);
+Result figure_2(const Setting& setting);
 Result figure_2a(const Setting& setting);
 Result figure_2b(const Setting& setting);
 Result figure_2c(const Setting& setting);

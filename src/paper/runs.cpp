@@ -11,6 +11,7 @@
 #include "demix/fobi.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/metrics.hpp"
+#include "demix/natural_network.hpp"
 #include "demix/stream_separator.hpp"
 
 namespace demix::paper {
@@ -26,6 +27,23 @@ Ended ended(const Mixture& m, Matrix<double> B, Vector<double> mean, Index steps
 Ended diverged(const Mixture& m, Index steps) {
   const Index d = m.sources.rows();
   return {Matrix<double>::Zero(d, d), Vector<double>::Zero(d), infinite, true, steps, {}};
+}
+
+// step(frame) for all of them, in a new random order every time; stops, and returns false, when it does.
+template <typename Step>
+bool shuffled(const Matrix<double>& X, Index epochs, std::uint64_t seed, const Step& step) {
+  Random random(seed + 1000000);
+  std::vector<Index> order(static_cast<std::size_t>(X.cols()));
+  std::iota(order.begin(), order.end(), Index{0});
+  for (Index epoch = 0; epoch < epochs; ++epoch) {
+    for (std::size_t i = order.size() - 1; i > 0; --i) {
+      std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(i) + 1))]);
+    }
+    for (const Index t : order) {
+      if (!step(X.col(t))) return false;
+    }
+  }
+  return true;
 }
 
 // Where it is among n that are in order.
@@ -80,23 +98,38 @@ SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<
   return o;
 }
 
-Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs) {
+Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs,
+                       const std::vector<Index>& at) {
   const Index d = m.sources.rows();
   const Index T = m.mixtures.cols();
   SmIcaNetwork<double> network(d, d, options);
-  Random random(options.seed + 1000000);
-  std::vector<Index> order(static_cast<std::size_t>(T));
-  std::iota(order.begin(), order.end(), Index{0});
   Vector<double> y(d);
-  for (Index epoch = 0; epoch < epochs; ++epoch) {
-    for (std::size_t i = order.size() - 1; i > 0; --i) {
-      std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<Index>(i) + 1))]);
+  std::vector<double> course;
+  const bool lived = shuffled(m.mixtures, epochs, options.seed, [&](const auto& x) {
+    if (network.step(x, y) != NetworkStatus::ok) return false;
+    if (course.size() < at.size() && network.frames() == at[course.size()] * T) {
+      course.push_back(ended(m, network.unmixing(), Vector<double>::Zero(d), network.frames()).mse);
     }
-    for (const Index t : order) {
-      if (network.step(m.mixtures.col(t), y) != NetworkStatus::ok) return diverged(m, network.frames());
-    }
-  }
-  return ended(m, network.unmixing(), Vector<double>::Zero(d), network.frames());
+    return true;
+  });
+  Ended end = lived ? ended(m, network.unmixing(), Vector<double>::Zero(d), network.frames())
+                    : diverged(m, network.frames());
+  course.resize(at.size(), end.mse);
+  end.course = course;
+  return end;
+}
+
+Ended natural_online(const Mixture& m, Index passes, std::uint64_t seed) {
+  NaturalNetworkOptions o;
+  o.seed = seed;
+  NaturalNetwork<double> network(m.mixtures.rows(), o);
+  Vector<double> y(m.mixtures.rows());
+  shuffled(m.mixtures, passes, seed, [&](const auto& x) {
+    network.step(x, y);
+    return true;
+  });
+  network.refresh();
+  return ended(m, network.unmixing(), network.mean(), network.frames());
 }
 
 Ended natural_offline(const Mixture& m, std::uint64_t seed) {

@@ -32,7 +32,8 @@ struct Task {
   double offline_eta = 0, offline_tau = 0;
   double online_eta = 2e-5, online_tau = 1.5;
   std::vector<double> lambda;  ///< as tabulated
-  Index epochs = 0;            ///< of the online algorithm
+  Index epochs = 0;            ///< of the online algorithm: those of the authors' notebook for speech
+  Index long_epochs = 0;       ///< enough for most mixings
 
   Index size() const { return sources.rows(); }
   Mixture mix(std::uint64_t seed) const;
@@ -58,13 +59,15 @@ struct Ended {
 /// The paper's algorithms as published. `at`: steps after which the error is noted, increasing.
 Ended published_offline(const Task& task, const Mixture& m, double eta, double tau, Index iterations,
                         std::uint64_t seed, const std::vector<Index>& at = {});
-Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs);
+Ended published_online(const Mixture& m, const SmIcaNetworkOptions& options, Index epochs,
+                       const std::vector<Index>& at = {});  ///< `at`: epochs, here
 SmIcaNetworkOptions published_options(double eta, double tau, const std::vector<double>& lambda,
                                       std::uint64_t seed);
 
 /// demix's own.
 Ended natural_offline(const Mixture& m, std::uint64_t seed);
 Ended by_fobi(const Mixture& m);
+Ended natural_online(const Mixture& m, Index passes, std::uint64_t seed);  ///< shuffled in every pass
 Ended by_stream(const Mixture& m, Index passes);
 
 /// For one part of a task, from so much of the whole to so much, both in [0, 1].

@@ -65,6 +65,7 @@ Task synthetic_task() {
   task.offline_tau = 0.75;
   task.lambda = {1.0, 1.5, 1.8, 6.07};
   task.epochs = 100;
+  task.long_epochs = 10000;
   task.steps = 1000000;
   Matrix<double> A(4, 4);
   A << -.06924189, .19755585, -.32851731, -.38901329,  //
@@ -106,6 +107,7 @@ Task speech_task(const Setting& setting) {
   task.offline_tau = 0.85;
   task.lambda = {1.8, 6.15, 19.7};
   task.epochs = 90;
+  task.long_epochs = 900;
   task.steps = 100000;
   Matrix<double> A(3, 3);                 // of the woman, the man, the noise
   A << .27939356, -.48343103, .72166802,  //
@@ -145,6 +147,7 @@ Task photographs_task(const Setting& setting) {
   task.offline_tau = 0.75;
   task.lambda = {2.48, 3.06, 6.64};
   task.epochs = 20;
+  task.long_epochs = 200;
   task.steps = 1000000;  // not known; eta and tau are those of the synthetic sources
   return task;
 }
