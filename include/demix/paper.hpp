@@ -48,7 +48,8 @@ struct Result {
 /// A figure, a table or a claim.
 struct Item {
   std::string_view name, title;
-  std::string_view says;  ///< the paper
+  std::string_view says;    ///< the paper
+  std::string_view lambda;  ///< which reading of Lambda it uses; empty: none
   Result (*make)(const Setting& setting);
 };
 

@@ -15,6 +15,8 @@ constexpr T feedforward_plasticity(T x_j, T y_i, T c_i, T total_activity, T lamb
 }
 
 /// Lateral synapse between outputs i and j:  Delta M_ij = (eta/tau)(y_i y_j - delta_ij)
+/// For i = j it is no synapse but the leak of the neuron, whose gain is 1/M_ii, and the rule is homeostatic:
+/// a neuron of more than unit power (y_i^2 > 1) leaks more.
 template <typename T>
 constexpr T lateral_plasticity(T y_i, T y_j, bool same_neuron, T eta, T tau) {
   return eta / tau * (y_i * y_j - (same_neuron ? T(1) : T(0)));

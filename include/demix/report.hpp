@@ -121,6 +121,7 @@ struct NetworkFigure {
   Matrix<double> W;       ///< outputs x inputs
   Matrix<double> M;       ///< outputs x outputs
   std::vector<std::string> sources = {}, inputs, outputs;  ///< names
+  bool point_neurons = false;  ///< without dendrites and modulation: the networks of appendix E
 };
 
 /// Pictures drawn before, put together: A, B, C, ... from the left and then down. Those of a row are of one

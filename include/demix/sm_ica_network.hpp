@@ -28,8 +28,9 @@ struct SmIcaNetworkOptions {
                            ///< keep M positive definite)
   Vector<double> lambda2;  ///< lambda_i^2, one per output; empty = default_lambda2
   Dynamics dynamics = Dynamics::solve;
-  bool autapses = true;  ///< false: M_ii is the neuron's own gain, not a synapse: y_i relaxes to
-                         ///< (c_i - sum_{j != i} M_ij y_j)/M_ii. Same rest, other way there (iterate only).
+  bool autapses =
+      true;  ///< false: M_ii is the neuron's own leak (its gain is 1/M_ii), not a synapse: y_i relaxes to
+             ///< (c_i - sum_{j != i} M_ij y_j)/M_ii. Same rest, other way there (iterate only).
   double gamma = 0;      ///< step of the dynamics; 0 = 1/max row sum of |M|, which always converges
   double tolerance = 0;  ///< settled when ||c - M y|| <= tolerance ||c||; 0 = 64 epsilon of T
   int max_iterations = 10000;

@@ -1,15 +1,18 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <initializer_list>
 
 #include "demix/linear_algebra.hpp"
 #include "demix/report.hpp"
 #include "demix/rules/oja_subspace.hpp"
 #include "demix/rules/principal_subspace.hpp"
+#include "demix/rules/reconstruction.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
 
-/// Appendix E: Oja's network and similarity matching, both for the principal subspace.
+/// Appendix E: the reconstruction network, Oja's rule and similarity matching, all for the principal
+/// subspace.
 namespace demix::paper {
 namespace {
 
@@ -18,6 +21,49 @@ double subspace_error(const Matrix<double>& rows, Index k) {
   const Matrix<double> Q = qr(rows.transpose()).Q;
   const double shared = Q.topRows(k).squaredNorm();  // the true one is that of the first k axes
   return (static_cast<double>(k) - shared) / static_cast<double>(k);
+}
+
+// Both networks, drawn from what they have learned of four inputs: where the lateral weights come from
+// differs.
+Picture schematic(const Setting& setting) {
+  RuleOptions options;
+  options.form = "linear";
+  options.eta = 2e-3;
+  rules::Reconstruction reconstruction(4, 2, options);
+  rules::PrincipalSubspace matching(4, 2, options);
+  const Vector<double> deviation{{1.5, 1.2, 0.5, 0.4}};
+  Random random(5);
+  const Matrix<double> A = random.orthogonal(4) * deviation.asDiagonal();
+  Vector<double> y(2);
+  for (Index t = 0; t < 20000; ++t) {
+    const Vector<double> x = A * random.normal(4, 1);
+    for (Rule* rule : std::initializer_list<Rule*>{&reconstruction, &matching}) {
+      rule->respond(x, y);
+      rule->learn(x, y);
+    }
+  }
+  std::vector<std::filesystem::path> parts;
+  const auto draw = [&](const std::string& name, const std::string& title, const Matrix<double>& W,
+                        const Matrix<double>& M) {
+    report::NetworkFigure figure;
+    figure.title = title;
+    figure.W = W;
+    figure.M = M;
+    figure.inputs = {"x1", "x2", "x3", "x4"};
+    figure.outputs = {"y1", "y2"};
+    figure.point_neurons = true;
+    parts.push_back(report::draw(figure, setting.folder / name)[0]);
+  };
+  draw("appendix-e-reconstruction", "Reconstruction: M = W Wᵀ, not learned", reconstruction.W,
+       reconstruction.lateral());
+  draw("appendix-e-matching", "Similarity matching: M learned, anti-Hebbian", matching.W, matching.M);
+  report::draw(report::CompositeFigure{{parts}}, setting.folder / "appendix-e-networks");
+  return {"appendix-e-networks",
+          "Two networks for the principal subspace, drawn from their weights. A, reconstruction: the lateral "
+          "weights are the "
+          "products W W^T of the feedforward ones, which no synapse can know. B, similarity matching: "
+          "lateral weights "
+          "learned where they are."};
 }
 
 }  // namespace
@@ -35,7 +81,7 @@ Result appendix_e(const Setting& setting) {
     frame *= 1.5848932;  // five to a decade
   }
   struct Courses {
-    std::vector<double> oja, matching;
+    std::vector<double> reconstruction, oja, matching;
   };
   const auto courses = all_of(seeds, setting.threads, setting.progress, [&](Index k) {
     Courses c;
@@ -43,6 +89,7 @@ Result appendix_e(const Setting& setting) {
     options.form = "linear";
     options.eta = 5e-3;
     options.seed = static_cast<std::uint64_t>(k);
+    rules::Reconstruction reconstruction(inputs, outputs, options);
     rules::OjaSubspace oja(inputs, outputs, options);
     rules::PrincipalSubspace matching(inputs, outputs, options);
     Random random(options.seed + 77);
@@ -51,11 +98,12 @@ Result appendix_e(const Setting& setting) {
     std::size_t next = 0;
     for (Index t = 1; next < at.size(); ++t) {
       for (Index i = 0; i < inputs; ++i) x(i) = deviation(i) * random.normal();
-      for (Rule* rule : {static_cast<Rule*>(&oja), static_cast<Rule*>(&matching)}) {
+      for (Rule* rule : std::initializer_list<Rule*>{&reconstruction, &oja, &matching}) {
         rule->respond(x, y);
         rule->learn(x, y);
       }
       if (t < at[next]) continue;
+      c.reconstruction.push_back(subspace_error(reconstruction.unmixing(), outputs));
       c.oja.push_back(subspace_error(oja.unmixing(), outputs));
       c.matching.push_back(subspace_error(matching.unmixing(), outputs));
       ++next;
@@ -80,19 +128,24 @@ Result appendix_e(const Setting& setting) {
        "subspace error",
        true,
        true,
-       {curve("Oja's subspace rule", &Courses::oja), curve("similarity matching", &Courses::matching)},
+       {curve("reconstruction network", &Courses::reconstruction),
+        curve("Oja's subspace rule", &Courses::oja), curve("similarity matching", &Courses::matching)},
        {}}};
   report::draw(figure, setting.folder / "appendix-e");
   Result out;
   const auto& curves = figure.panels[0].curves;
   out.pictures = {{"appendix-e", fmt::format("Share of the principal subspace (3 of 10 dimensions) that is "
                                              "missed, median and quartiles over {} runs, eta = 5e-3.",
-                                             seeds)}};
-  out.numbers = {{"oja", curves[0].y.back()}, {"similarity_matching", curves[1].y.back()}};
+                                             seeds)},
+                  schematic(setting)};
+  out.numbers = {{"reconstruction", curves[0].y.back()},
+                 {"oja", curves[1].y.back()},
+                 {"similarity_matching", curves[2].y.back()}};
   out.measured = fmt::format(
-      "Both find the principal subspace: error {} by Oja's rule, {} by similarity matching, whose synapses "
-      "need nothing but their own two ends.",
-      number(curves[0].y.back()), number(curves[1].y.back()));
+      "All find the principal subspace: error {} by the recurrent reconstruction network, {} by Oja's rule, "
+      "{} by similarity "
+      "matching, whose synapses alone need nothing but their own two ends.",
+      number(curves[0].y.back()), number(curves[1].y.back()), number(curves[2].y.back()));
   return out;
 }
 

@@ -45,6 +45,7 @@ std::string item_html(const Made& made) {
     if (!text.empty()) html += fmt::format("<dt>{}</dt><dd>{}</dd>", what, escaped(text));
   };
   fact("The paper says", item.says);
+  fact("Lambda", item.lambda);
   fact("Measured", r.measured);
   fact("They differ", r.differs);
   fact("Data", r.data);

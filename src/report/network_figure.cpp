@@ -64,6 +64,7 @@ Matrix<double> lateral(const NetworkFigure& f) {
 // Of the page, in pixels from its upper left corner. All nodes are of one size.
 struct Layout {
   double node_width = 0, node_height = least_node;
+  double right = 0;  // beside the network
   double spacing, soma_y, bus_y, dendrite_y, synapse_y, input_y, source_y, legend_y;
   Strings title;
   std::vector<gnuplot::Entry> legend;
@@ -81,15 +82,16 @@ struct Layout {
     }
     const auto most = static_cast<double>(std::max({f.sources.size(), f.inputs.size(), f.outputs.size()}));
     spacing = node_width + between;
-    page.width = labels + most * spacing + modulator;
+    right = f.point_neurons ? pad : modulator;
+    page.width = labels + most * spacing + right;
     page.width = std::max(page.width, gnuplot::width_of(legend) + 2 * pad);
     title = wrapped(f.title, title_font, page.width - 2 * pad);
     const double soma_height = node_height + text_line;  // the leak is written below the name
     soma_y = pad + text_line * static_cast<double>(title.size()) + 12 + arc_height(f.W.rows() - 1) +
              soma_height / 2;
     bus_y = soma_y + soma_height / 2 + trunk / 2;
-    dendrite_y = soma_y + soma_height / 2 + trunk + node_height / 2;
-    synapse_y = dendrite_y + node_height / 2 + synapses;
+    dendrite_y = f.point_neurons ? soma_y : soma_y + soma_height / 2 + trunk + node_height / 2;
+    synapse_y = dendrite_y + (f.point_neurons ? soma_height : node_height) / 2 + synapses;
     input_y = synapse_y + layers;
     source_y = input_y + (f.A.size() > 0 ? layers + node_height : 0);
     legend_y = source_y + node_height / 2 + 1.5 * pad;
@@ -107,7 +109,7 @@ struct Layout {
 
   // The middle of a node, one of n.
   double x(Index k, Index n) const {
-    const double middle = labels + (page.width - labels - modulator) / 2;
+    const double middle = labels + (page.width - labels - right) / 2;
     return middle + spacing * (static_cast<double>(k) - static_cast<double>(n - 1) / 2);
   }
 
@@ -118,8 +120,11 @@ struct Layout {
     std::vector<gnuplot::Entry> out{
         {"excites: W > 0, M < 0", fmt::format("lw 3 lc rgb '{}'", gnuplot::blue)},
         {"inhibits: W < 0, M > 0", fmt::format("lw 3 lc rgb '{}'", gnuplot::red)},
-        {"modulates the plasticity of W", fmt::format("lw 2 lc rgb '{}'", gnuplot::sky)},
         {fmt::format("largest |W| {:.2g}", f.W.cwiseAbs().maxCoeff()), thick, round}};
+    if (!f.point_neurons) {
+      out.insert(out.begin() + 2,
+                 {"modulates the plasticity of W", fmt::format("lw 2 lc rgb '{}'", gnuplot::sky)});
+    }
     if (largest > 0) out.push_back({fmt::format("largest |M|, i ≠ j {:.2g}", largest), thick, round});
     if (f.A.size() > 0) {
       out.push_back({fmt::format("largest |A| {:.2g}; A < 0 dashed", f.A.cwiseAbs().maxCoeff()), thick});
@@ -146,24 +151,26 @@ class Script {
  public:
   Script(const NetworkFigure& f, const Layout& at) : figure_(f), at_(at) {
     const Index n = f.W.rows();
-    modulation();
+    if (!f.point_neurons) modulation();
     mixing();
     feedforward();
     laterals();
     if (f.A.size() > 0) nodes(f.sources, at.source_y, "source");
     nodes(f.inputs, at.input_y, "input");
     for (Index i = 0; i < n; ++i) {
-      Matrix<double> axis(2, 2);
-      axis << at.x(i, n), at.soma_y, at.x(i, n), at.dendrite_y;
-      curve(axis, fmt::format("lw 5 lc rgb '{}'", gnuplot::black));
       leak(i);
-      node(fmt::format("c{}", i + 1), at.x(i, n), at.dendrite_y, at.node_width, at.node_height, "#FFFFFF",
-           gnuplot::black);
+      if (!f.point_neurons) {
+        Matrix<double> axis(2, 2);
+        axis << at.x(i, n), at.soma_y, at.x(i, n), at.dendrite_y;
+        curve(axis, fmt::format("lw 5 lc rgb '{}'", gnuplot::black));
+        node(fmt::format("c{}", i + 1), at.x(i, n), at.dendrite_y, at.node_width, at.node_height, "#FFFFFF",
+             gnuplot::black);
+      }
       node(f.outputs[static_cast<std::size_t>(i)], at.x(i, n), at.soma_y, at.node_width, at.soma_height(),
            "#FFFFFF", gnuplot::black, fmt::format("leak {:.2g}", f.M(i, i)));
     }
-    row("dendrite", at.dendrite_y);
-    row("soma", at.soma_y);
+    if (!f.point_neurons) row("dendrite", at.dendrite_y);
+    row(f.point_neurons ? "output" : "soma", at.soma_y);
     text_ += at.page.axes(0, 0, at.page.width, at.page.height);
     text_ += fmt::format(
         "set xrange [0:{0}]\nset yrange [{1}:0]\nunset tics\nunset border\nunset key\nset style fill solid "

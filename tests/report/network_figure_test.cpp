@@ -55,6 +55,15 @@ TEST_F(Network, PositiveLateralWeightsInhibit) {
   EXPECT_EQ(texts().count("largest |M|, i ≠ j 0.4"), 0U);
 }
 
+TEST_F(Network, PointNeuronsHaveNoDendritesAndNoModulation) {
+  figure.point_neurons = true;
+  const auto seen = texts();
+  for (const char* text : {"c1", "Σ y²", "dendrite", "soma", "modulates the plasticity of W"}) {
+    EXPECT_EQ(seen.count(text), 0U) << text;
+  }
+  EXPECT_EQ(seen.count("output"), 1U);
+}
+
 TEST_F(Network, TheGenerativeHalfIsDrawnIfThereIsOne) {
   EXPECT_EQ(texts().count("source"), 0U);
   figure.A.resize(3, 2);

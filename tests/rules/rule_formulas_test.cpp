@@ -16,6 +16,7 @@
 #include "demix/rules/oja_subspace.hpp"
 #include "demix/rules/orica.hpp"
 #include "demix/rules/principal_subspace.hpp"
+#include "demix/rules/reconstruction.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -269,6 +270,20 @@ TEST(RuleFormulas, OjaSubspace) {
     return y;
   });
   expect_same(rule.unmixing(), W);
+}
+
+TEST(RuleFormulas, Reconstruction) {
+  const RuleOptions o = in_form(rules::Reconstruction::forms[0]);
+  rules::Reconstruction rule(d, 3, o);
+  Mat W = rule.W;
+  expect_same_outputs(rule, some_frames(), [&](const Vec& x) {
+    Vec y = Vec::Zero(3);  // dy/dt = W x - W W^T y
+    for (int step = 0; step < 2000; ++step) y += 0.2 / W.squaredNorm() * (W * x - W * W.transpose() * y);
+    W += o.eta * y * (x - W.transpose() * y).transpose();
+    return y;
+  });
+  expect_same(rule.W, W);
+  expect_same(rule.unmixing(), inverse(W * W.transpose()) * W);
 }
 
 TEST(RuleFormulas, PrincipalSubspace) {

@@ -11,6 +11,7 @@
 #include "demix/rules/oja_subspace.hpp"
 #include "demix/rules/orica.hpp"
 #include "demix/rules/principal_subspace.hpp"
+#include "demix/rules/reconstruction.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -66,6 +67,12 @@ void expect_subspace(const char* name, const Found& found) {
       name, testing::largest(found.angle), testing::median(found.angle), testing::largest(found.gram));
   EXPECT_LT(testing::largest(found.angle), 0.1);
   EXPECT_LT(testing::largest(found.gram), 0.01);
+}
+
+// Its response is a projection whatever the length of the rows of W, so F F^T need not be I: the span is all.
+TEST(Subspace, ReconstructionFindsIt) {
+  const Found found = find_subspace<rules::Reconstruction>();
+  EXPECT_LT(testing::largest(found.angle), 0.1);
 }
 
 TEST(Subspace, OjaFindsIt) { expect_subspace("oja-subspace", find_subspace<rules::OjaSubspace>()); }

@@ -4,7 +4,8 @@
 
 #include "demix/rule.hpp"
 
-/// Oja's subspace rule (Oja, Neural Networks 5, 1992): the reconstruction network of the paper's appendix E.
+/// Oja's subspace rule (Oja, Neural Networks 5, 1992): the change of the reconstruction network of the
+/// paper's appendix E (reconstruction.hpp) after a feedforward response.
 ///
 ///   y = W x,   W <- W + eta (y x^T - y y^T W)
 ///
