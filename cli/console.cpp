@@ -24,6 +24,23 @@ void write_to_stderr(std::string_view text) {
 
 void message_line(std::string_view line) { write_to_stderr(terminal_text(line) + "\n"); }
 
+std::string as_typed(std::string text) {
+  for (std::string option : {"channels", "orientation", "passes", "rate", "time_column", "variable"}) {
+    const std::string named = "`" + option;
+    std::ranges::replace(option, '_', '-');
+    for (std::size_t at = 0; (at = text.find(named, at)) != std::string::npos;) {
+      const std::size_t end = text.find('`', at + 1);
+      if (end == std::string::npos) break;
+      std::string rest = text.substr(at + named.size(), end - at - named.size());
+      if (rest.starts_with(" = ")) rest = " " + rest.substr(3);
+      const std::string typed_as = "--" + option + rest;
+      text.replace(at, end + 1 - at, typed_as);
+      at += typed_as.size();
+    }
+  }
+  return text;
+}
+
 std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

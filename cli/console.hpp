@@ -26,6 +26,10 @@ void message(fmt::format_string<Values...> format, Values&&... values) {
   message_line(fmt::format(format, std::forward<Values>(values)...));
 }
 
+/// The library names options as `rate` or `orientation = frames`; on a command line they are --rate and
+/// --orientation frames.
+std::string as_typed(std::string text);
+
 /// Bytes that are not UTF-8, as file names may have, are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 /// Results for machines, on stdout, in ASCII: no control character of a name gets to a terminal.

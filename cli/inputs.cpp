@@ -67,7 +67,7 @@ io::FileRecording open(const Inputs& how, const std::vector<std::string>& files)
     read.orientation = how.orientation == "frames" ? io::Orientation::frames : io::Orientation::channels;
   }
   io::FileRecording recording({files.begin(), files.end()}, read);
-  for (const std::string& note : recording.facts().notes) message("note: {}", note);
+  for (const std::string& note : recording.facts().notes) message("note: {}", as_typed(note));
   return recording;
 }
 

@@ -52,7 +52,7 @@ int run(demix::cli::Program& program, int argc, char** argv) {
     return failed;
   } catch (const std::exception& e) {
     if (std::ferror(stdout) == 0) {
-      demix::cli::message("demix: {}", e.what());
+      demix::cli::message("demix: {}", demix::cli::as_typed(e.what()));
       return failed;
     }
   }

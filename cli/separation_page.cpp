@@ -98,7 +98,7 @@ std::string separation_page(const Separation& s, const std::vector<std::string>&
   page.inputs = s.inputs.files;
   page.rate = facts.rate;
   page.model = s.model;
-  page.notes = facts.notes;
+  for (const std::string& note : facts.notes) page.notes.push_back(as_typed(note));
   page.weights = s.kind != io::Kind::picture && facts.channels > 2;
   const std::vector<Scaling> seen =
       is_scaled(s.kind) ? scaling_of_sources(s.kind, ranges_for(s.kind, s.mixtures)) : std::vector<Scaling>{};

@@ -111,7 +111,7 @@ class EdfWriter final : public SignalWriter {
 
   void choose_record(const Facts& facts) {
     if (!(facts.rate > 0)) {
-      throw Error(path_.string() + ": EDF needs the number of frames per second; give --rate");
+      throw Error(path_.string() + ": EDF needs the number of frames per second; give `rate`");
     }
     if (channels_ >= EDFLIB_MAXSIGNALS) {
       throw Error(path_.string() + ": EDF holds at most " + std::to_string(EDFLIB_MAXSIGNALS - 1) +

@@ -88,7 +88,7 @@ Facts facts_of(const mat::File& mat, const Fields& fields, std::uint64_t channel
   facts.channels = static_cast<Index>(channels);
   facts.rate = number(mat, fields, "srate", 0);
   if (!(facts.rate > 0 && std::isfinite(facts.rate))) facts.rate = rate;
-  if (!(facts.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give --rate");
+  if (!(facts.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give `rate`");
   facts.names = labels(mat, fields, channels);
   facts.units.assign(channels, "uV");
   add_events(facts, mat, fields, file);
@@ -196,7 +196,7 @@ double microvolts(const std::string& unit) {
 class SetWriter final : public SignalWriter {
  public:
   SetWriter(const Path& file, Facts facts) : facts_(std::move(facts)), out_(file) {
-    if (!(facts_.rate > 0)) throw Error(out_.name() + ": an EEGLAB dataset needs a rate; give --rate");
+    if (!(facts_.rate > 0)) throw Error(out_.name() + ": an EEGLAB dataset needs a rate; give `rate`");
     scale_.setOnes(facts_.channels);
     for (std::size_t i = 0; i < facts_.units.size(); ++i)
       scale_(static_cast<Index>(i)) = microvolts(facts_.units[i]);

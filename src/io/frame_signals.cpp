@@ -71,7 +71,7 @@ class TextSignals final : public SignalReader {
       time_ = 0;
       facts_.notes.push_back(
           file.string() + ": the first " + side +
-          " counts up evenly and is taken as the time; give --time-column 0 if it is a signal");
+          " counts up evenly and is taken as the time; give `time_column = 0` if it is a signal");
     }
     if (time_ < 0) return;
     // Whole numbers count frames, others seconds.

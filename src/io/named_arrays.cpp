@@ -47,7 +47,7 @@ std::size_t choose_array(const std::vector<NamedArray>& arrays, const std::strin
   std::vector<NamedArray> fit;
   std::ranges::copy_if(arrays, std::back_inserter(fit), &NamedArray::is_signals);
   if (fit.size() > 1) {
-    throw Error(file.string() + ": holds several arrays, " + list(fit) + "; choose one with --variable");
+    throw Error(file.string() + ": holds several arrays, " + list(fit) + "; choose one with `variable`");
   }
   return static_cast<std::size_t>(first - arrays.begin());
 }

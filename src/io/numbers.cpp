@@ -81,7 +81,7 @@ class NumbersReader final : public SignalReader {
     const std::string name = bytes_->path().string();
     const auto channels = static_cast<std::uint64_t>(layout_.facts.channels);
     if (channels == 0) {
-      throw Error(name + ": raw numbers do not say how many channels they are of; give --channels");
+      throw Error(name + ": raw numbers do not say how many channels they are of; give `channels`");
     }
     require_channels(channels, name);
     const std::uint64_t there = bytes_->size() - std::min(bytes_->size(), layout_.offset);

@@ -19,7 +19,7 @@ inline void note_channel_rows(Facts& facts, std::uint64_t rows, std::uint64_t co
   if (asked != Orientation::automatic || rows < 2 || rows >= columns) return;
   facts.notes.push_back(name + ": has " + std::to_string(rows) + " rows and " + std::to_string(columns) +
                         " columns; the rows are taken as channels, as they are fewer; " +
-                        "give --orientation frames if they are frames");
+                        "give `orientation = frames` if they are frames");
 }
 
 /// Their covariance, and what is computed from it, must fit into memory.
@@ -29,7 +29,7 @@ inline void require_channels(std::uint64_t channels, const std::string& name) {
   throw Error(name + ": " + std::to_string(channels) + " channels are too many; at most " +
               std::to_string(most_channels) +
               " are read, as the covariance of more would not fit into memory; choose some of them" +
-              ", or tell what rows are with --orientation");
+              ", or tell what rows are with `orientation`");
 }
 
 }  // namespace demix::io

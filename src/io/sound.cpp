@@ -65,7 +65,7 @@ class SoundWriter final : public SignalWriter {
   SoundWriter(const Path& path, const Facts& facts, int format) : path_(path) {
     if (!(facts.rate >= 1 && facts.rate <= 655350) || facts.rate != std::floor(facts.rate)) {
       throw Error(path.string() +
-                  ": a sound file needs a whole number of frames per second; give --rate, or "
+                  ": a sound file needs a whole number of frames per second; give `rate`, or "
                   "write another kind of file");
     }
     SF_INFO info{};

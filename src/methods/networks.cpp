@@ -38,7 +38,7 @@ class Natural final : public OnlineSeparator {
     network_.refresh();
     if (network_.rank() > 0) return;
     failure_ = "it saw " + std::to_string(network_.frames()) + " frames and needs " +
-               std::to_string(network_.warm_up()) + " to begin; use --passes or --method fobi";
+               std::to_string(network_.warm_up()) + " to begin; take more `passes`, or use fobi";
   }
   Matrix<double> unmixing() const override {
     if (network_.rank() == 0) return Matrix<double>::Zero(network_.outputs(), network_.inputs());

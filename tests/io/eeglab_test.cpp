@@ -54,7 +54,7 @@ TEST(Eeglab, WhatIsWrongIsSaid) {
     write(test_file("x.set"), Matrix<double>::Ones(3, 9), f);
     FAIL();
   } catch (const Error& e) {
-    EXPECT_COMPLAINT(std::string(e.what()), "x.set: an EEGLAB dataset needs a rate; give --rate");
+    EXPECT_COMPLAINT(std::string(e.what()), "x.set: an EEGLAB dataset needs a rate; give `rate`");
   }
   const auto path = test_file("y.set");
   f.rate = 100;

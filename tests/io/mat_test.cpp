@@ -55,7 +55,7 @@ TEST(Mat, TheVariableAskedForOrTheOnlyOne) {
   EXPECT_EQ(open_signals(path)->facts().rate, 100);
   put(path, mat::file_head() + matrix("x", X) + number + matrix("y", 2 * X));
   EXPECT_COMPLAINT(complaint(path),
-                   "holds several arrays, x (20 x 3), y (20 x 3); choose one with --variable");
+                   "holds several arrays, x (20 x 3), y (20 x 3); choose one with `variable`");
   ReadOptions options;
   options.variable = "y";
   EXPECT_EQ(read_all(*open_signals(path, options)), Matrix<double>(2 * X.transpose()));

@@ -61,7 +61,7 @@ void expect_reads(const std::filesystem::path& path, const ReadOptions& options,
   ASSERT_EQ(reader->facts().notes.size(), notes) << path;
   const std::string told =
       ": has 3 rows and 50 columns; the rows are taken as channels, as they are fewer; "
-      "give --orientation frames if they are frames";
+      "give `orientation = frames` if they are frames";
   if (notes > 0) {
     EXPECT_COMPLAINT(reader->facts().notes[0], told);
   }
