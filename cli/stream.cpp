@@ -18,6 +18,7 @@
 #include "file_use.hpp"
 #include "signals.hpp"
 #include "stream_state.hpp"
+#include "stream_status.hpp"
 
 namespace demix::cli {
 namespace {
@@ -33,10 +34,14 @@ struct Options {
   double rate = 0;
   std::string learn = "moments";
   std::optional<double> track;  // seconds
+  std::string start;
+  bool freeze = false;
+  std::vector<Index> remove;  // outputs, from 1
   std::string model;
   std::string state;
   Index save_every = 100000;
   double status = 0;
+  bool json = false;
   StreamOptions stream;
 };
 
@@ -53,22 +58,25 @@ io::FrameFormat input_format(const Options& o) {
   if (!o.format.empty()) return io::frame_format_named(o.format);
   const std::optional<io::FrameFormat> format = o.input == "-" ? std::nullopt : io::frame_format_of(o.input);
   if (format) return *format;
-  throw UsageError(
-      fmt::format("{}: what kind of input is it? give --format f32, f64, wav or csv", input_name(o)));
+  throw UsageError(fmt::format("{}: what kind of input is it? give --format f32, f64, s16, s32, wav or csv",
+                               input_name(o)));
 }
 
-// By its name, or as the input; a name that says something else is not believed.
+// By its name, or as the input; a name that says something else is not believed. Sources are larger than the
+// largest whole number stands for.
 io::FrameFormat output_format(const Options& o, io::FrameFormat input) {
   if (!o.output_format.empty()) return io::frame_format_named(o.output_format);
+  if (o.remove.empty() && input == io::FrameFormat::s16) input = io::FrameFormat::f32;
+  if (o.remove.empty() && input == io::FrameFormat::s32) input = io::FrameFormat::f64;
   if (o.output == "-") return input;
   if (const std::optional<io::FrameFormat> format = io::frame_format_of(o.output)) return *format;
   if (!io::is_supported(o.output)) return input;
   const io::Format& other = io::format_of(o.output);
   const bool is_text = other.open == io::format_of("x.csv").open;
   if (is_text && input == io::FrameFormat::csv) return input;
-  throw UsageError(
-      fmt::format("{}: stream writes .f32, .f64, .wav or .csv, not {}; name it so, or give --output-format",
-                  o.output, other.name));
+  throw UsageError(fmt::format(
+      "{}: stream writes .f32, .f64, .s16, .s32, .wav or .csv, not {}; name it so, or give --output-format",
+      o.output, other.name));
 }
 
 template <typename T>
@@ -81,6 +89,7 @@ class Session {
     } else {
       try {
         stream_.emplace(reader_.layout().channels, stream_options());
+        if (!o.start.empty()) stream_->start(io::load_model(o.start), o.freeze);
       } catch (const std::invalid_argument& e) {
         throw UsageError(e.what());  // options that do not go together, or with so many channels
       }
@@ -159,9 +168,15 @@ class Session {
     const io::FrameLayout& in = reader_.layout();
     io::FrameLayout out;
     out.format = output_format(o_, in.format);
-    out.channels = stream_->outputs();
+    out.channels = o_.remove.empty() ? stream_->outputs() : in.channels;
     out.rate = in.rate;
-    if (!in.names.empty()) {
+    for (const Index k : o_.remove) {
+      if (k < 1 || k > stream_->outputs())
+        throw UsageError(fmt::format("--remove: there are outputs 1 to {}, not {}", stream_->outputs(), k));
+    }
+    if (!o_.remove.empty()) {
+      out.names = in.names;
+    } else if (!in.names.empty()) {
       for (Index k = 0; k < out.channels; ++k) out.names.push_back(fmt::format("source{}", k + 1));
     }
     if (o_.output == "-" && out.format != io::FrameFormat::csv && ::isatty(STDOUT_FILENO) != 0) {
@@ -187,7 +202,7 @@ class Session {
   void separate() {
     constexpr Index at_once = 4096;
     Matrix<double> in(stream_->channels(), at_once);
-    Matrix<double> out(stream_->outputs(), at_once);
+    Matrix<double> out(o_.remove.empty() ? stream_->outputs() : stream_->channels(), at_once);
     Vector<T> x(stream_->channels());
     Vector<T> y(stream_->outputs());
     while (!stop_requested() && !reader_.ended()) {
@@ -205,12 +220,28 @@ class Session {
       since_save_ += got;
       for (Index t = 0; t < got; ++t) {
         x = in.col(t).template cast<T>();
-        stream_->step(x, y);
-        out.col(t) = y.template cast<double>();
+        if (o_.remove.empty()) {
+          stream_->step(x, y);
+          out.col(t) = y.template cast<double>();
+        } else {
+          note_removed();
+          stream_->step(x, y);
+          out.col(t) = in.col(t);
+          for (std::size_t k = 0; k < o_.remove.size(); ++k) {
+            out.col(t) -= removed_.col(static_cast<Index>(k)) * static_cast<double>(y(o_.remove[k] - 1));
+          }
+        }
       }
       if (got > 0) writer_->write(out.leftCols(got));
       now_and_then();
     }
+  }
+
+  // What the outputs to be removed add to the channels, as of now: a step may change it.
+  void note_removed() {
+    removed_.resize(stream_->channels(), static_cast<Index>(o_.remove.size()));
+    for (std::size_t k = 0; k < o_.remove.size(); ++k)
+      removed_.col(static_cast<Index>(k)) = stream_->mixing().col(o_.remove[k] - 1);
   }
 
   // It may have been the input: what came before is kept.
@@ -256,32 +287,19 @@ class Session {
     last_status_ = Clock::now();
     const double seconds = std::max(1e-9, std::chrono::duration<double>(last_status_ - start_).count());
     const double speed = static_cast<double>(frames_ - first_) / seconds;
-    const StreamStatus s = stream_->status();
-    std::string line = fmt::format("{} frames", s.frames);
-    const double rate = reader_.layout().rate;
-    if (rate > 0) line += fmt::format(" ({:.1f} s)", static_cast<double>(s.frames) / rate);
-    line += fmt::format(", {:.3g} frames/s", speed);
-    if (rate > 0) line += fmt::format(" ({:.3g}x real time)", speed / rate);
-    if (s.rank == 0) {
-      line += ", nothing separated yet";
+    const StreamStatus status = stream_->status();
+    if (o_.json) {
+      write_to_stderr(status_json(status, speed) + "\n");
     } else {
-      line += fmt::format(", {} source{} {}, kurtosis", s.rank, s.rank == 1 ? "" : "s",
-                          s.settled ? "settled" : "not settled yet");
-      for (Index i = 0; i < s.rank; ++i)
-        line += fmt::format(" {:.3g}+-{:.1g}", s.kurtosis(i), s.kurtosis_error(i));
-      line += fmt::format(", expected error {:.1e}, condition {:.2g}", s.expected_mse, s.condition);
-      if (!s.unresolved.empty()) line += fmt::format(", {} pairs too alike", s.unresolved.size());
+      message("{}", status_line(status, speed, reader_.layout().rate));
     }
-    if (s.refused > 0) line += fmt::format(", {} refused", s.refused);
-    if (s.outliers > 0) line += fmt::format(", {} outliers", s.outliers);
-    if (s.changes > 0) line += fmt::format(", mixing changed at frame {}", s.last_change);
-    message("{}", line);
   }
 
   const Options& o_;
   io::FrameReader reader_;
   std::optional<StreamSeparator<T>> stream_;
   std::optional<io::FrameWriter> writer_;
+  Matrix<double> removed_;  // channels x outputs to be removed
   std::int64_t frames_ = 0;
   std::int64_t first_ = 0;  // frames seen before this session
   std::int64_t since_save_ = 0;
@@ -300,17 +318,23 @@ void require_writable(const std::string& name) {
 }
 
 void run(Options o) {
-  require_different_files({{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}});
+  FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
+  if (!o.start.empty()) use.also_reads({o.start});
+  require_different_files(use);
   require_writable(o.model);
   require_writable(o.state);
   io::FrameLayout asked;
   asked.format = input_format(o);
   asked.channels = o.channels;
   asked.rate = o.rate;
-  const bool raw = asked.format == io::FrameFormat::f32 || asked.format == io::FrameFormat::f64;
+  const bool raw = asked.format != io::FrameFormat::wav && asked.format != io::FrameFormat::csv;
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
+  if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
+  if (o.json && o.status == 0) throw UsageError("--json is how --status prints; give --status SECONDS");
+  if (!o.remove.empty() && o.stream.learn != StreamOptions::Learn::moments)
+    throw UsageError("--remove: only with --learn moments");
   stop_in_order();
   const StateLock lock(o.state);
   try {
@@ -328,14 +352,16 @@ void run(Options o) {
 void add_stream(Program& program) {
   Arguments sub = program.command("stream", "Separate frames as they come, from standard input or a file");
   auto o = std::make_shared<Options>();
-  const std::vector<std::string> formats{"f32", "f64", "wav", "csv"};
+  const std::vector<std::string> formats{"f32", "f64", "s16", "s32", "wav", "csv"};
   sub.option("input", o->input, "File of frames, - for standard input").show_default();
   sub.option("-o,--output", o->output, "File for the sources, - for standard output").show_default();
-  sub.option(
-         "--format", o->format,
-         "Of the input: f32, f64 (raw, interleaved, little-endian), wav, csv (default: by the file's name)")
+  sub.option("--format", o->format,
+             "Of the input: f32, f64, s16, s32 (raw, interleaved, little-endian), wav, csv (default: by the "
+             "file's "
+             "name)")
       .one_of(formats);
-  sub.option("--output-format", o->output_format, "Of the output (default: by its name, or as the input)")
+  sub.option("--output-format", o->output_format,
+             "Of the output (default: by its name, or as the input; sources of s16 as f32, of s32 as f64)")
       .one_of(formats);
   sub.option("--channels", o->channels, "Channels of raw input").range(1, 4096);
   sub.option("--rate", o->rate, "Frames per second, where the input does not say").positive();
@@ -345,13 +371,19 @@ void add_stream(Program& program) {
   sub.flag("--robust", o->stream.robust, "Do not learn from frames of outlying size");
   sub.option("--saturation", o->stream.saturation, "Refuse frames with a value of this size or more")
       .positive();
-  sub.option(
-         "--learn", o->learn,
-         "From what: moments (running sums; any order), replay (the network, from the last 16384 frames), "
-         "frame (the network, from the frame at hand; random order only)")
+  sub.option("--learn", o->learn,
+             "From what: moments (running sums and a sample of the past; any order), replay (the network, "
+             "from the last 16384 frames), "
+             "frame (the network, from the frame at hand; random order only)")
       .one_of({"moments", "replay", "frame"})
       .show_default();
   sub.option("--seed", o->stream.seed, "Of the network's start and the draws").show_default();
+  sub.option("--start", o->start, "Begin with this model's matrix, and go on learning");
+  sub.flag("--freeze", o->freeze, "With --start: only apply the model");
+  sub.option("--remove", o->remove,
+             "Put out the channels without these outputs, comma-separated, from 1, instead of the sources")
+      .comma_separated()
+      .one_at_a_time();
   sub.option("--model", o->model, "Write the model here at the end");
   sub.option(
       "--state", o->state,
@@ -360,6 +392,7 @@ void add_stream(Program& program) {
       .range(1, Index{1} << 60)
       .show_default();
   sub.option("--status", o->status, "A line on stderr every so many seconds, and one at the end").positive();
+  sub.flag("--json", o->json, "Print --status as JSON, one line each");
   sub.run([o] { run(*o); });
 }
 

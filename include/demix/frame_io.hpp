@@ -17,12 +17,14 @@
 /// soon as its last byte has arrived, and memory does not grow with the length of the stream.
 namespace demix::io {
 
-/// f32, f64: raw little-endian numbers, interleaved; wav: RIFF WAVE; csv: text, one frame per line.
-enum class FrameFormat { f32, f64, wav, csv };
+/// f32, f64: raw little-endian numbers, interleaved; s16, s32: whole numbers, of which the largest is read as
+/// 1; wav: RIFF WAVE; csv: text, one frame per line.
+enum class FrameFormat { f32, f64, s16, s32, wav, csv };
 
 std::string_view frame_format_name(FrameFormat format);
 FrameFormat frame_format_named(std::string_view name);  ///< throws std::invalid_argument listing the names
-/// By extension: .f32, .f64, .wav, .csv. Nothing for others, as .raw does not say what its numbers are.
+/// By extension: .f32, .f64, .s16, .s32, .wav, .csv. Nothing for others, as .raw does not say what its
+/// numbers are.
 std::optional<FrameFormat> frame_format_of(const std::filesystem::path& path);
 
 struct FrameLayout {
@@ -151,7 +153,7 @@ class FrameWriter {
   void interrupt_by(int descriptor);
 
   /// Buffered, up to about 64 KiB; what cannot be flushed stays unwritten, to the last frame. As 32-bit
-  /// floats, what is too large becomes the largest float.
+  /// floats, what is too large becomes the largest float; as whole numbers, the largest of them, and NaN 0.
   void write(const Frames<double>& Y);
   void flush();   ///< everything to the descriptor; throws Interrupted, ClosedPipe or Error
   void sync();    ///< flush, and to the disk

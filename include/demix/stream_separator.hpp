@@ -83,13 +83,22 @@ class StreamSeparator {
   /// Many frames, with the result of so many steps. Returns how many were refused.
   Index process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);
 
+  /// Begins with the matrix of a model, before the first frame: its components are the first outputs, in its
+  /// order. The stream learns beside it and takes over when it has seen as many frames as the model was made
+  /// of, or when the model's outputs turn out to be correlated; with `freeze` never. Throws
+  /// std::invalid_argument if the model has other channels or too many components, after the first frame, and
+  /// if the stream does not learn from moments.
+  void start(const Model& model, bool freeze = false);
+
   Index channels() const;
   Index outputs() const;
   Index block() const;  ///< frames between additions to the sums
   std::int64_t frames() const;
   const StreamOptions& options() const;
 
-  Matrix<double> unmixing() const;     ///< U of now, outputs x channels; rows of outputs not in use are 0
+  Matrix<double> unmixing() const;  ///< U of now, outputs x channels; rows of outputs not in use are 0
+  /// E[x y^T], channels x outputs: what each output adds to the channels. 0 if it learns with the network.
+  const Matrix<double>& mixing() const;
   const Vector<double>& mean() const;  ///< of the channels, with U: y = U (x - mean)
   StreamStatus status() const;         ///< takes longer than a step
 

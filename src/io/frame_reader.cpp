@@ -59,6 +59,14 @@ FrameReader::FrameReader(const std::string& name, FrameLayout asked)
       sample_bytes_ = sizeof(double);
       decode_ = load_real<double>;
       break;
+    case FrameFormat::s16:
+      sample_bytes_ = sizeof(std::int16_t);
+      decode_ = [](const char* p) { return load_real<std::int16_t>(p) / 0x1p15; };
+      break;
+    case FrameFormat::s32:
+      sample_bytes_ = sizeof(std::int32_t);
+      decode_ = [](const char* p) { return load_real<std::int32_t>(p) / 0x1p31; };
+      break;
     case FrameFormat::wav:
       read_wav_header();
       break;

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -23,9 +24,17 @@ namespace demix::io {
 namespace {
 
 constexpr std::size_t chunk = 1 << 16;
-constexpr std::array<std::string_view, 4> format_names = {"f32", "f64", "wav", "csv"};
+constexpr std::array<std::string_view, 6> format_names = {"f32", "f64", "s16", "s32", "wav", "csv"};
 
 constexpr double largest_single = std::numeric_limits<float>::max();
+
+template <typename Integer>
+void append_integer(std::string& buffer, double value) {
+  constexpr double full = -static_cast<double>(std::numeric_limits<Integer>::min());
+  const double scaled = std::isnan(value) ? 0 : std::clamp(std::round(value * full), -full, full - 1);
+  const auto sample = static_cast<Integer>(scaled);
+  buffer.append(reinterpret_cast<const char*>(&sample), sizeof sample);
+}
 
 char separator(const FrameLayout& layout) { return layout.delimiter != 0 ? layout.delimiter : ','; }
 
@@ -63,7 +72,8 @@ std::string_view frame_format_name(FrameFormat format) {
 FrameFormat frame_format_named(std::string_view name) {
   const auto at = std::find(format_names.begin(), format_names.end(), name);
   if (at == format_names.end()) {
-    throw std::invalid_argument("no frame format '" + std::string(name) + "'; use f32, f64, wav or csv");
+    throw std::invalid_argument("no frame format '" + std::string(name) +
+                                "'; use f32, f64, s16, s32, wav or csv");
   }
   return static_cast<FrameFormat>(at - format_names.begin());
 }
@@ -127,8 +137,10 @@ FrameWriter::FrameWriter(const std::string& name, FrameLayout layout, const Writ
 }
 
 std::size_t FrameWriter::frame_bytes() const {
-  return static_cast<std::size_t>(layout_.channels) *
-         (layout_.format == FrameFormat::f64 ? sizeof(double) : sizeof(float));
+  const std::size_t sample = layout_.format == FrameFormat::f64   ? 8
+                             : layout_.format == FrameFormat::s16 ? 2
+                                                                  : 4;
+  return static_cast<std::size_t>(layout_.channels) * sample;
 }
 
 // The bytes hold as many frames as they should. Lines of text have to be counted.
@@ -170,6 +182,10 @@ void FrameWriter::write(const Frames<double>& Y) {
     } else if (layout_.format == FrameFormat::f64) {
       buffer_.append(reinterpret_cast<const char*>(frame.data()),
                      static_cast<std::size_t>(Y.rows()) * sizeof(double));
+    } else if (layout_.format == FrameFormat::s16) {
+      for (const double value : frame) append_integer<std::int16_t>(buffer_, value);
+    } else if (layout_.format == FrameFormat::s32) {
+      for (const double value : frame) append_integer<std::int32_t>(buffer_, value);
     } else {
       single_.resize(Y.rows());
       for (Index i = 0; i < Y.rows(); ++i) {

@@ -37,6 +37,7 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
   U_ = Matrix<double>::Zero(ld, n_);
   then_ = rows_ = U_;
   mean_ = Vector<double>::Zero(n_);
+  mixing_ = Matrix<double>::Zero(n_, outputs_);
   X_ = Matrix<double>::Zero(n_, WhiteCoordinates::block_for(n_));
   Y_ = Matrix<double>::Zero(ld, X_.cols());
   x = Vector<double>::Zero(kernels::leading<double>(n_));
@@ -46,6 +47,7 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
   slot_of_.assign(static_cast<std::size_t>(outputs_), 0);
   taken_.assign(static_cast<std::size_t>(outputs_), 0);
   order_ = slot_of_;
+  columns_ = mixing_;
 }
 
 double StreamEngine::least_bytes(Index channels, const StreamOptions& o) {
@@ -66,7 +68,7 @@ void StreamEngine::loaded() const {
                 "a place in the past out of range");
   require_state(gate_open_ || (options_.robust && past_size_ < past_.cols()), "a gate that cannot open");
   require_state(up_to(rank_, outputs_), "more components than outputs");
-  require_state(next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0, "a negative count");
+  require_state(next_look_ >= 0 && since_look_ >= 0 && moved_ >= 0 && hold_ >= 0, "a negative count");
   for (const Index slot : slot_of_)
     require_state(slot >= -1 && slot < outputs_, "a place of an output out of range");
   const auto taken = [](const auto& frames) {
@@ -97,6 +99,7 @@ bool StreamEngine::step() {
     activity = y.head(outputs_).squaredNorm();
     if (!(activity < beyond_reason)) return refuse();
   }
+  if (frozen_) return usable;
   if (usable) {
     if (!gate_open_) {
       collect();
@@ -174,6 +177,7 @@ void StreamEngine::begin_anew() {
   next_look_ = 0;
   ordered_ = false;
   relearning_ = true;
+  hold_ = 0;
   moved_ = 1;
 }
 
@@ -182,18 +186,57 @@ void StreamEngine::work() {
   if (learner_->work()) adopt();
 }
 
+// What another separator has found is put out for as many frames as it was learned from, unless its outputs
+// turn out to be correlated.
+void StreamEngine::start(const Model& model, bool freeze) {
+  if (network_ || frames_ > 0)
+    throw std::invalid_argument("start: expected a new stream that learns from moments");
+  if (model.channels() != n_ || model.components() > outputs_) {
+    throw std::invalid_argument("start: expected a model of " + std::to_string(n_) +
+                                " channels and at most " + std::to_string(outputs_) + " components, got " +
+                                std::to_string(model.channels()) + " and " +
+                                std::to_string(model.components()));
+  }
+  rank_ = model.components();
+  U_.topRows(rank_) = model.unmixing;
+  mixing_.leftCols(rank_) = model.mixing;
+  mean_ = model.mean;
+  ordered_ = relearning_ = true;
+  frozen_ = freeze;
+  hold_ = static_cast<double>(model.samples);
+  if (options_.memory > 0) hold_ = std::min(hold_, options_.memory / 2);
+}
+
+// Is what was there before still to be put out?
+bool StreamEngine::holds() {
+  if (!relearning_) return false;
+  if (learner_->count() < relearn()) return true;
+  if (learner_->count() >= hold_) return false;
+  learner_->correlate(U_, outputs_, overlap_);  // E[v y^T] of the old outputs v; y is white
+  for (Index j = 0; j < outputs_; ++j) {
+    for (Index i = 0; i < j; ++i) {
+      const double lengths = overlap_.row(i).norm() * overlap_.row(j).norm();
+      if (std::abs(overlap_.row(i).dot(overlap_.row(j))) > 0.3 * lengths) return false;
+    }
+  }
+  return true;
+}
+
 // The outputs found, each in the place and with the sign of the one it continues.
 void StreamEngine::adopt() {
   if (!learner_->finite()) return begin_anew();
   const Index r = learner_->rank();
-  if (r == 0 || (relearning_ && learner_->count() < relearn())) return;
+  if (r == 0 || holds()) return;
   relearning_ = false;
   learner_->correlate(U_, outputs_, overlap_);
   assign(r);
   U_.setZero();
+  mixing_.setZero();
   for (Index k = 0; k < r; ++k) {
     const Index slot = slot_of_[static_cast<std::size_t>(k)];
-    U_.row(slot) = (overlap_(slot, k) < 0 ? -1 : 1) * learner_->unmixing().row(k);
+    const double sign = overlap_(slot, k) < 0 ? -1 : 1;
+    U_.row(slot) = sign * learner_->unmixing().row(k);
+    mixing_.col(slot) = sign * learner_->mixing().col(k);
   }
   mean_ = learner_->mean();
   rank_ = r;
@@ -263,15 +306,19 @@ void StreamEngine::sort_by_kurtosis(Index r) {
   });
   rows_ = U_;
   U_.setZero();
+  columns_ = mixing_;
+  mixing_.setZero();
   for (Index slot = 0; slot < r; ++slot) {
     Index& was = slot_of_[static_cast<std::size_t>(order_[static_cast<std::size_t>(slot)])];
     U_.row(slot) = rows_.row(was);
+    mixing_.col(slot) = columns_.col(was);
     was = slot;
   }
 }
 
 void StreamEngine::finish() {
   if (network_) return network_->refresh();
+  if (frozen_) return;
   if (!gate_open_ && past_size_ > 0) open_gate();  // fewer frames than it wanted
   while (learner_->busy()) work();
   if (pending_ > 0) {

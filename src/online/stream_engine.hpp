@@ -40,7 +40,10 @@ class StreamEngine {
   bool step();       ///< false: refused
   void finish();
 
+  void start(const Model& model, bool freeze);
+
   Matrix<double> unmixing() const;
+  const Matrix<double>& mixing() const { return mixing_; }
   const Vector<double>& mean() const { return network_ ? network_->mean() : mean_; }
   StreamStatus status() const;
   Model model() const;  ///< after finish()
@@ -48,8 +51,8 @@ class StreamEngine {
   template <typename Archive>
   void fields(Archive& a) {
     a(frames_, refused_, outliers_, changes_, last_change_, pending_, gate_open_, ordered_, relearning_,
-      next_look_, since_look_, moved_, rank_, U_, then_, mean_, X_, Y_, y, past_, past_size_, past_at_,
-      slot_of_, detector_, gate_, sample_, random_);
+      hold_, frozen_, next_look_, since_look_, moved_, rank_, U_, mixing_, then_, mean_, X_, Y_, y, past_,
+      past_size_, past_at_, slot_of_, detector_, gate_, sample_, random_);
     if (network_) {
       a(*network_);
     } else {
@@ -67,6 +70,7 @@ class StreamEngine {
   void begin_anew();
   void work();
   double relearn() const { return std::max<double>(512, 4 * static_cast<double>(n_)); }
+  bool holds();
   void adopt();
   void assign(Index r);
   void look(Index r);
@@ -98,10 +102,13 @@ class StreamEngine {
   Index past_at_ = 0;
   bool gate_open_ = false;
 
-  Matrix<double> U_;  // rows padded for the kernels; 0 where not in use
+  Matrix<double> U_;       // rows padded for the kernels; 0 where not in use
+  Matrix<double> mixing_;  // E[x y^T], channels x outputs
   Vector<double> mean_, centred_;
   Index rank_ = 0;           // outputs in use
-  bool relearning_ = false;  // after a change, until there is something better than the old U
+  bool relearning_ = false;  // U is that of before a change, or of a model, until there is something better
+  double hold_ = 0;          // frames for which a model is put out
+  bool frozen_ = false;      // for ever
 
   Matrix<double> then_;    // U when last looked at
   double next_look_ = 0;   // at this count
@@ -109,8 +116,8 @@ class StreamEngine {
   double moved_ = 1;       // largest share of an output's power that is new since
   bool ordered_ = false;   // they have come to rest once and been put in order
 
-  Matrix<double> overlap_, rows_;  // where U is put in order
-  std::vector<Index> slot_of_;     // of each row
+  Matrix<double> overlap_, rows_, columns_;  // where U is put in order
+  std::vector<Index> slot_of_;               // of each row
   std::vector<Index> order_;
   std::vector<char> taken_;
 };

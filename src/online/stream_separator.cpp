@@ -124,6 +124,14 @@ Matrix<double> StreamSeparator<T>::unmixing() const {
   return engine_->unmixing();
 }
 template <typename T>
+void StreamSeparator<T>::start(const Model& model, bool freeze) {
+  engine_->start(model, freeze);
+}
+template <typename T>
+const Matrix<double>& StreamSeparator<T>::mixing() const {
+  return engine_->mixing();
+}
+template <typename T>
 const Vector<double>& StreamSeparator<T>::mean() const {
   return engine_->mean();
 }
@@ -144,7 +152,7 @@ Model StreamSeparator<T>::model() const {
 
 namespace {
 
-constexpr std::string_view magic = "demix stream state 1\n";
+constexpr std::string_view magic = "demix stream state 2\n";
 
 // What is needed to make the object before its fields are loaded.
 struct Header {

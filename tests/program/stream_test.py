@@ -62,6 +62,72 @@ class Stream(unittest.TestCase):
         self.assertEqual(model["method"], "stream")
         self.assertEqual(model["samples"], 50000)
 
+    def test_start_from_a_model(self):
+        X = self.write("x.f64", 40000)
+        self.assertEqual(run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--model",
+                             self.path("m.json")).returncode, 0)
+        with open(self.path("m.json")) as f:
+            model = json.load(f)
+        expected = (X - np.array(model["mean"])) @ np.array(model["unmixing"]).T
+        warm = ["--channels", 4, "--start", self.path("m.json")]
+        frozen = np.frombuffer(run(self.path("x.f64"), *warm, "--freeze").stdout).reshape(-1, 4)
+        np.testing.assert_allclose(frozen, expected, atol=1e-9)
+        learning = np.frombuffer(run(self.path("x.f64"), *warm).stdout).reshape(-1, 4)
+        np.testing.assert_allclose(learning[:10000], expected[:10000], atol=1e-9)  # from the first frame on
+        for k in range(4):  # and in the same places later
+            self.assertGreater(np.corrcoef(learning[-1000:, k], expected[-1000:, k])[0, 1], .999)
+        # A model of another mixing is given up.
+        other = mixtures(40000, seed=7)
+        other.astype("<f8").tofile(self.path("other.f64"))
+        run(self.path("other.f64"), "--channels", 4, "-o", self.path("z.f64"), "--model", self.path("o.json"))
+        with open(self.path("o.json")) as f:
+            right = json.load(f)
+        late = ((other - np.array(right["mean"])) @ np.array(right["unmixing"]).T)[-5000:]
+        Y = np.frombuffer(run(self.path("other.f64"), *warm).stdout).reshape(-1, 4)[-5000:]
+        best = np.abs(np.corrcoef(Y.T, late.T)[:4, 4:]).max(axis=1)
+        self.assertGreater(best.min(), .99)
+        refused = run(self.path("x.f64"), "--channels", 2, "--start", self.path("m.json"))
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(b"4", refused.stderr)
+
+    def test_removes_outputs(self):
+        X = self.write("x.f64", 40000)
+        sources = np.frombuffer(run(self.path("x.f64"), "--channels", 4).stdout).reshape(-1, 4)
+        clean = np.frombuffer(run(self.path("x.f64"), "--channels", 4, "--remove", "1,3").stdout).reshape(-1, 4)
+        late = slice(20000, None)
+        left = np.corrcoef(clean[late].T, sources[late].T)[:4, 4:]
+        self.assertLess(np.abs(left[:, [0, 2]]).max(), .05)
+        # What is left is what the other two and the mean make.
+        A = np.column_stack([sources[late][:, [1, 3]], np.ones(20000)])
+        rest = clean[late] - A @ np.linalg.lstsq(A, clean[late], rcond=None)[0]
+        self.assertLess(np.std(rest), .05 * np.std(X))
+        self.assertEqual(run(self.path("x.f64"), "--channels", 4, "--remove", "5").returncode, 2)
+
+    def test_whole_numbers(self):
+        X = mixtures(20000)
+        X /= 2 * np.abs(X).max()
+        expected = run("-", "--format", "f64", "--channels", 4, "--remove", 1,
+                       input=(np.round(X * 2**15) / 2**15).astype("<f8").tobytes()).stdout
+        expected = np.frombuffer(expected).reshape(-1, 4)
+        for name, dtype, scale in (("s16", "<i2", 2**15), ("s32", "<i4", 2**31)):
+            raw = (np.round(X * 2**15) * (scale // 2**15)).astype(dtype).tobytes()
+            out = run("-", "--format", name, "--channels", 4, "--remove", 1, input=raw)
+            self.assertEqual(out.returncode, 0, out.stderr)
+            np.testing.assert_allclose(np.frombuffer(out.stdout, dtype).reshape(-1, 4) / scale, expected, atol=1 / 2**15)
+            sources = run("-", "--format", name, "--channels", 4, input=raw).stdout  # as f32 or f64: they do not fit
+            self.assertEqual(len(sources), len(raw) * 2)
+
+    def test_status_as_json(self):
+        self.write("x.f64", 30000)
+        out = run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--status", 100, "--json")
+        lines = [json.loads(line) for line in out.stderr.decode().splitlines()]
+        self.assertEqual(lines[-1]["frames"], 30000)
+        self.assertEqual(lines[-1]["rank"], 4)
+        self.assertTrue(0 < lines[-1]["expected_error"] < 1e-2)
+        self.assertEqual(lines[-1]["may_be_mixed"], [])
+        self.assertEqual(lines[-1]["last_change"], None)
+        self.assertGreater(lines[-1]["frames_per_second"], 0)
+
     def test_formats_agree(self):
         X = self.write("x.f32", 20000, "<f4").astype("<f4")
         np.savetxt(self.path("x.csv"), X.astype(float), delimiter=",", fmt="%.9g")

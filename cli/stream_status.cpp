@@ -1,0 +1,49 @@
+#include "stream_status.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace demix::cli {
+
+std::string status_line(const StreamStatus& s, double speed, double rate) {
+  std::string line = fmt::format("{} frames", s.frames);
+  if (rate > 0) line += fmt::format(" ({:.1f} s)", static_cast<double>(s.frames) / rate);
+  line += fmt::format(", {:.3g} frames/s", speed);
+  if (rate > 0) line += fmt::format(" ({:.3g}x real time)", speed / rate);
+  if (s.rank == 0) {
+    line += ", nothing separated yet";
+  } else {
+    line += fmt::format(", {} source{} {}, kurtosis", s.rank, s.rank == 1 ? "" : "s",
+                        s.settled ? "settled" : "not settled yet");
+    for (Index i = 0; i < s.rank; ++i)
+      line += fmt::format(" {:.3g}+-{:.1g}", s.kurtosis(i), s.kurtosis_error(i));
+    line += fmt::format(", expected error {:.1e}, condition {:.2g}", s.expected_mse, s.condition);
+    if (!s.unresolved.empty()) line += fmt::format(", {} pairs may still be mixed", s.unresolved.size());
+  }
+  if (s.refused > 0) line += fmt::format(", {} refused", s.refused);
+  if (s.outliers > 0) line += fmt::format(", {} outliers", s.outliers);
+  if (s.changes > 0) line += fmt::format(", mixing changed at frame {}", s.last_change);
+  return line;
+}
+
+std::string status_json(const StreamStatus& s, double speed) {
+  nlohmann::json j = {
+      {"frames", s.frames},
+      {"frames_per_second", speed},
+      {"rank", s.rank},
+      {"settled", s.settled},
+      {"moved", s.moved},
+      {"expected_error", s.expected_mse},
+      {"kurtosis", std::vector<double>(s.kurtosis.begin(), s.kurtosis.end())},
+      {"kurtosis_error", std::vector<double>(s.kurtosis_error.begin(), s.kurtosis_error.end())},
+      {"condition", s.condition},
+      {"refused", s.refused},
+      {"outliers", s.outliers},
+      {"changes", s.changes}};
+  j["may_be_mixed"] = nlohmann::json::array();  // outputs, from 1
+  for (const auto& [a, b] : s.unresolved) j["may_be_mixed"].push_back({a + 1, b + 1});
+  j["last_change"] = s.changes > 0 ? nlohmann::json(s.last_change) : nlohmann::json();
+  return j.dump();
+}
+
+}  // namespace demix::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "demix/stream_separator.hpp"
+
+/// What `stream --status` prints, for people and for machines. `speed`: frames per second. `rate`: of the
+/// signal, 0 if it is not known.
+namespace demix::cli {
+
+std::string status_line(const StreamStatus& status, double speed, double rate);
+std::string status_json(const StreamStatus& status, double speed);
+
+}  // namespace demix::cli
