@@ -54,7 +54,7 @@ TEST_F(Paper, RunsSayHowTheyEnded) {
   const Mixture good = make_scenario(1, 20000, 1);
   EXPECT_TRUE(by_fobi(good).separated());
   EXPECT_NEAR(natural_offline(good, 1).mse, by_fobi(good).mse, 1e-3 * by_fobi(good).mse);
-  EXPECT_NEAR(by_stream(good, 1).mse, by_fobi(good).mse, 1e-3 * by_fobi(good).mse);
+  EXPECT_LT(by_stream(good, 1).mse, by_fobi(good).mse);
   const Ended wild =
       published_online(make_scenario(3, 20000, 1), published_options(5e-3, 0.75, {1, 1.5, 6.07}, 1), 1);
   EXPECT_TRUE(wild.diverged);
