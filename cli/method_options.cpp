@@ -102,8 +102,10 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
   command
       .option("--weight", choice.weight,
-              "Weight of a frame: square (the paper's), or norm, log, reciprocal, which "
-              "resist outliers")
+              "Weight of a frame, and modulator of sm-ica, as a function of its activity: square (the "
+              "paper's); norm, "
+              "log, reciprocal, which resist outliers; fourth. All but square tell sources of equal kurtosis "
+              "apart")
       .one_of(weights);
   command.option("--seed", choice.options.seed, "Of random starts").show_default();
   command.option(

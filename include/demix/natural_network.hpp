@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "demix/types.hpp"
+#include "demix/weight.hpp"
 
 /// SM-ICA with natural steps: the network of sm_ica_network.hpp made stable, independent of the mixing and
 /// free of tuning. One layer, the same two matrices, every synapse still learning from what is at hand plus
@@ -13,9 +14,11 @@
 ///
 ///   h = P (x - mean)                                      inputs whitened by a running stage in front
 ///   c = W h,  y = M^-1 c,  a = ||y||^2
-///   W_i  <- W_i + eta s (lambda_i^2 y_i - a c_i) / (1 + eta s a ||h||^2) h^T,         s = 1/(d + 2)
+///   f = w(a) (d + 2)/g,  g = E[w(a) a]/d of Gaussian sources     f = a for the paper's modulator w(a) = a
+///   W_i  <- W_i + eta s (lambda_i^2 y_i - f c_i) / (1 + eta s f ||h||^2) h^T,         s = 1/(d + 2)
 ///   M_ij <- (1 - mu) M_ij + mu / (1 + mu a) sqrt(M_ii M_jj) y_i y_j,                 mu = .6 eta
 ///   eta  = min(.1, 8 / (50 + t)^.6)
+///   for w = 1/(1 + a), which falls with activity: a fifth of that eta, mu = 1.5 eta
 ///
 /// Dividing each step by its curvature makes all outputs and all d settle at one pace; the denominators are
 /// those of an implicit step, so no frame can overshoot; M decays and grows by squares, so it stays positive
@@ -27,9 +30,10 @@
 namespace demix {
 
 struct NaturalNetworkOptions {
-  Index components = 0;    ///< outputs; 0 = one per input
-  Vector<double> lambda2;  ///< lambda_i^2, one per output; empty = geometric_lambda2
-  std::uint64_t seed = 0;  ///< of the initial rotation
+  Index components = 0;            ///< outputs; 0 = one per input
+  Vector<double> lambda2;          ///< lambda_i^2, one per output; empty = geometric_lambda2
+  Weight weight = Weight::square;  ///< w, the modulator as a function of total activity
+  std::uint64_t seed = 0;          ///< of the initial rotation
 
   void validate(Index inputs) const;
 };
@@ -108,6 +112,7 @@ class NaturalNetwork {
   std::int64_t next_refresh_;
   std::int64_t learned_ = 0;  // frames since the network started
   double eta_ = 0;
+  double unit_ = 1;  // (d + 2) over what w(a) h h^T averages to for Gaussian sources
 
   Vector<double> mean_;
   Matrix<double> scatter_;  // sum (x - mean)(x - mean)^T, padded rows

@@ -4,14 +4,15 @@
 
 #include "demix/lambda.hpp"
 #include "demix/types.hpp"
+#include "demix/weight.hpp"
 
 /// The SM-ICA network, Algorithm 1 of the paper as published: eta and tau constant, no whitening, no
 /// averaging.
 ///
 ///   c = W x                              dendritic currents
 ///   dy/dgamma = c - M y                  somatic outputs, at rest y = M^-1 c
-///   a = ||y||^2                          total activity, the modulator
-///   W <- W + 2 eta (y - a Lambda^-2 c) x^T
+///   a = ||y||^2                          total activity
+///   W <- W + 2 eta (y - w(a) Lambda^-2 c) x^T     modulated by w(a); the paper's is w(a) = a
 ///   M <- M + (eta/tau)(y y^T - I)
 ///
 /// It does not always converge (docs/mathematics.md says when); it always says so.
@@ -27,6 +28,7 @@ struct SmIcaNetworkOptions {
   double tau = 1.5;        ///< ratio of the learning rates of W and M, more than eta (which is not enough to
                            ///< keep M positive definite)
   Vector<double> lambda2;  ///< lambda_i^2, one per output; empty = default_lambda2
+  Weight weight = Weight::square;  ///< w, the modulator as a function of total activity
   Dynamics dynamics = Dynamics::solve;
   bool autapses =
       true;  ///< false: M_ii is the neuron's own leak (its gain is 1/M_ii), not a synapse: y_i relaxes to
@@ -81,6 +83,7 @@ class SmIcaNetwork {
  private:
   NetworkStatus settle();
   NetworkStatus iterate();
+  double modulate();  ///< u from y and c; ||u||^2
   NetworkStatus fail(NetworkStatus status, Eigen::Ref<Vector<T>> y);
 
   Index d_;

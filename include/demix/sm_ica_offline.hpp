@@ -13,7 +13,7 @@
 ///   natural (default)    M = (W C W^T)^1/2                                 the maximum over M, so that C_y =
 ///   I
 ///                        W <- W + eta (Lambda^2 (1/T) Y X^T Gamma_x - W)   gradient in the metric of Gamma_x
-///   published            W <- W + 2 eta ((1/T) Y X^T - Lambda^-2 W (1/T) sum ||y||^2 x x^T)
+///   published            W <- W + 2 eta ((1/T) Y X^T - Lambda^-2 W (1/T) sum w(||y||^2) x x^T)
 ///                        M <- M + (eta/tau) ((1/T) Y Y^T - I)
 ///   both                 Y = M^-1 W X
 ///
@@ -31,7 +31,7 @@ struct SmIcaOfflineOptions {
   double tau = 0.75;        ///< published only
   double tolerance = 1e-5;  ///< rotation left to go, in radians (natural); relative gradient (published)
   Index max_iterations = 100000;   ///< passes over the statistics (natural) or over the data (published)
-  Weight weight = Weight::square;  ///< natural only
+  Weight weight = Weight::square;  ///< w, in place of ||y||^2 below
   WhiteningOptions whitening;      ///< natural only: rank and number of components
   std::uint64_t seed = 0;          ///< of the initial W ~ N(0, 1)
   /// Called before each step with the iteration and the current weights, in the coordinates of the channels.

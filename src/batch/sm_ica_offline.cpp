@@ -63,16 +63,20 @@ void natural(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz
 //   F_pq = (1/T) sum x_a x_b x_c x_d,   p = (a, b), a <= b,   q = (c, d), c <= d
 //   (1/T) sum ||B x||^2 x_a x_b = sum_q F_pq g_q,   g_q = (2 - delta_cd) (B^T B)_cd
 //
-// Of many channels the moments would be larger than the data, which is then passed over in every step.
-// N: the number of channels, if it is known when compiled.
+// Of many channels the moments would be larger than the data, which is then passed over in every step; and so
+// it is for other weights than the square, w(||B x||^2) in place of ||B x||^2. N: the number of channels, if
+// it is known when compiled.
 template <int N>
 class Statistics {
  public:
   using Square = Eigen::Matrix<double, N, N>;
 
-  explicit Statistics(Matrix<double> centred)
-      : X_(std::move(centred)), n_(X_.rows()), C_(X_ * X_.transpose() / static_cast<double>(X_.cols())) {
-    if (n_ > most_channels) return;
+  Statistics(Matrix<double> centred, Weight weight)
+      : weight_(weight),
+        X_(std::move(centred)),
+        n_(X_.rows()),
+        C_(X_ * X_.transpose() / static_cast<double>(X_.cols())) {
+    if (!by_moments()) return;
     constexpr Index block = 1024;
     const Index pairs = n_ * (n_ + 1) / 2;
     Matrix<double> sum = Matrix<double>::Zero(pairs, pairs);
@@ -95,8 +99,9 @@ class Statistics {
   const Square& C() const { return C_; }
 
   void weighted(const Square& BtB, Square& out) {
-    if (n_ > most_channels) {
-      const Vector<double> activity = X_.cwiseProduct(BtB * X_).colwise().sum().transpose();
+    if (!by_moments()) {
+      Vector<double> activity = X_.cwiseProduct(BtB * X_).colwise().sum().transpose();
+      for (double& a : activity) a = weight_value(weight_, std::max(a, 0.0));
       out = X_ * activity.asDiagonal() * X_.transpose() / static_cast<double>(X_.cols());
       return;
     }
@@ -110,8 +115,10 @@ class Statistics {
   }
 
  private:
-  static constexpr Index most_channels = 16;
+  bool by_moments() const { return n_ <= 16 && weight_ == Weight::square; }
+
   static constexpr int pairs_ = N == Eigen::Dynamic ? Eigen::Dynamic : N * (N + 1) / 2;
+  Weight weight_;
   Matrix<double> X_;
   Index n_;
   Square C_;
@@ -127,7 +134,7 @@ void published(SmIcaOffline& run, Matrix<double> centred, const SmIcaOfflineOpti
   const double eta = options.eta > 0 ? options.eta : published_eta;
   const Index d = lambda2.size();
   const Index n = centred.rows();
-  Statistics<N> data(std::move(centred));
+  Statistics<N> data(std::move(centred), options.weight);
   const Square I = Square::Identity(d, d);
   const Eigen::Matrix<double, N, 1> inverse_lambda2 = lambda2.cwiseInverse();
   Square W = Random(options.seed).normal(d, n);
@@ -147,7 +154,7 @@ void published(SmIcaOffline& run, Matrix<double> centred, const SmIcaOfflineOpti
       return;
     }
     B = llt.solve(W);                             // y = B x
-    data.weighted(B.transpose() * B, gamma_inv);  // (1/T) sum ||y||^2 x x^T
+    data.weighted(B.transpose() * B, gamma_inv);  // (1/T) sum w(||y||^2) x x^T
     drive.noalias() = B * data.C();               // (1/T) Y X^T
     dW = drive - inverse_lambda2.asDiagonal() * (W * gamma_inv);
     dM = drive * B.transpose() - I;
@@ -229,7 +236,6 @@ void SmIcaOfflineOptions::validate() const {
           "tau: the published steps need more than eta");
   require(tolerance > 0, "tolerance: expected a positive number");
   require(max_iterations > 0, "max_iterations: expected at least 1");
-  require(steps == Steps::natural || weight == Weight::square, "weight: the published steps use the square");
   require(steps == Steps::natural || whitening.components == 0,
           "components: the published steps give one per channel");
   require_distinct(lambda2);

@@ -8,10 +8,11 @@
 
 namespace demix {
 namespace {
-constexpr std::array<std::pair<Weight, std::string_view>, 4> names{{{Weight::square, "square"},
+constexpr std::array<std::pair<Weight, std::string_view>, 5> names{{{Weight::square, "square"},
                                                                     {Weight::norm, "norm"},
                                                                     {Weight::log, "log"},
-                                                                    {Weight::reciprocal, "reciprocal"}}};
+                                                                    {Weight::reciprocal, "reciprocal"},
+                                                                    {Weight::fourth, "fourth"}}};
 }
 
 double weight_value(Weight weight, double a) {
@@ -24,6 +25,8 @@ double weight_value(Weight weight, double a) {
       return std::log1p(a);
     case Weight::reciprocal:
       return 1 / (1 + a);
+    case Weight::fourth:
+      return a * a;
   }
   return a;
 }
@@ -38,8 +41,25 @@ double weight_derivative(Weight weight, double a) {
       return 1 / (1 + a);
     case Weight::reciprocal:
       return -1 / ((1 + a) * (1 + a));
+    case Weight::fourth:
+      return 2 * a;
   }
   return 1;
+}
+
+// By the trapezoidal rule in u = log a, where the density of a falls off on both sides.
+double gaussian_weight(Weight weight, Index d) {
+  const auto n = static_cast<double>(d);
+  double sum = 0;
+  double norm = 0;
+  for (int k = 0; k <= 4000; ++k) {
+    const double u = std::log(n) + (k - 2000) * 0.005;
+    const double a = std::exp(u);
+    const double density = std::exp(n / 2 * (u - std::log(n)) - (a - n) / 2);  // of u, up to a factor
+    sum += weight_value(weight, a) * a * density;
+    norm += density;
+  }
+  return sum / norm / n;
 }
 
 std::string_view weight_name(Weight weight) {

@@ -127,6 +127,7 @@ const auto table = std::to_array<Method>({
      .tau = 1.5,
      .by_kurtosis = true,
      .takes_lambda = true,
+     .takes_weight = true,
      .make = make_sm_ica},
     {.name = "stream",
      .online = true,

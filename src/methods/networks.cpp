@@ -77,12 +77,14 @@ std::unique_ptr<OnlineSeparator> make_sm_ica(Index inputs, Index outputs, const 
     options.eta = *o.eta;
     options.tau = *o.tau;
     options.lambda2 = lambda2;
+    options.weight = o.weight.value_or(Weight::square);
     return std::make_unique<Published>(inputs, outputs, options);
   }
   NaturalNetworkOptions options;
   options.seed = o.seed;
   options.components = outputs;
   options.lambda2 = lambda2;
+  options.weight = o.weight.value_or(Weight::square);
   return std::make_unique<Natural>(inputs, options);
 }
 

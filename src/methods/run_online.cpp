@@ -107,8 +107,8 @@ void warn_not_converged(Model& model, const std::string& text, std::vector<Index
 
 // Where FOBI's optimum is known in closed form, a network that is elsewhere can be told from one that is
 // done.
-void warn_if_elsewhere(Model& model, const WhiteRecording& white, const Matrix<double>& Q) {
-  const Matrix<double> U = fobi(white).W.transpose();
+void warn_if_elsewhere(Model& model, const WhiteRecording& white, const Matrix<double>& Q, Weight weight) {
+  const Matrix<double> U = fobi(white, {.weight = weight}).W.transpose();
   const Matrix<double> share = (Q * U).rowwise().normalized().array().square();  // of optimum j in output i
   const double missed = 1 - share.rowwise().maxCoeff().minCoeff();
   if (missed <= 0.05) return;
@@ -205,9 +205,9 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
         "has come to outputs that depend on each other: several respond to the same feature, and "
         "there is no model of that");
   }
+  const Weight weight = o.weight.value_or(Weight::square);
   std::optional<EstimatingEquation> equation;
-  if (method.by_kurtosis)
-    equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, Weight::square};
+  if (method.by_kurtosis) equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, weight};
   if (method.contrast)
     equation = EstimatingEquation{EstimatingEquation::Kind::contrast, *method.contrast, {}};
   out.model = describe(feed.recording, {.W = Q, .equation = equation});
@@ -216,7 +216,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
                        {"shuffle", o.shuffle ? "yes" : "no"},
                        {"seed", std::to_string(o.seed)}};
   record(out.model, o);
-  if (method.by_kurtosis && Q.rows() == Q.cols()) warn_if_elsewhere(out.model, feed.recording, Q);
+  if (method.by_kurtosis && Q.rows() == Q.cols()) warn_if_elsewhere(out.model, feed.recording, Q, weight);
   if (!method.by_kurtosis && method.finds == Finds::sources) warn_if_still_mixed(out.model, X);
   return out;
 }

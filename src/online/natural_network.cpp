@@ -126,8 +126,11 @@ void NaturalNetwork<T>::learn() {
       learned_ % 16 == 0) {  // it changes slowly, and a power costs as much as a small network
     eta_ = std::min(0.1, 8 / std::pow(50 + static_cast<double>(learned_), 0.6));
   }
-  const double eta = eta_;
-  const double mu = 0.6 * eta;
+  // Where the modulator falls with activity, W grows with its own outputs until M has caught up: M must be
+  // faster than W, and both slower.
+  const bool falls = options_.weight == Weight::reciprocal;
+  const double eta = falls ? 0.2 * eta_ : eta_;
+  const double mu = (falls ? 1.5 : 0.6) * eta;
 
   kernels::project(P_.data(), ld, d_, n, u_.data(), h_.data());   // h <- P (x - mean)
   kernels::project(W_.data(), ld, d_, d_, h_.data(), c_.data());  // c <- W h
@@ -136,9 +139,10 @@ void NaturalNetwork<T>::learn() {
   const double hh = h_.head(d_).squaredNorm();
   if (!(a < 1e100 && hh < 1e100)) return;  // so far out that its products are no numbers
 
-  // W <- W + eta s (Lambda^2 y - a c) / (1 + eta s a ||h||^2) h^T
+  // W <- W + eta s (Lambda^2 y - f c) / (1 + eta s f ||h||^2) h^T
+  const double f = options_.weight == Weight::square ? a : unit_ * weight_value(options_.weight, a);
   const double s = eta / static_cast<double>(d_ + 2);
-  v_ = (s / (1 + s * a * hh)) * (lambda2_.cwiseProduct(y_) - a * c_);
+  v_ = (s / (1 + s * f * hh)) * (lambda2_.cwiseProduct(y_) - f * c_);
   kernels::feedforward_learn(W_.data(), ld, d_, d_, v_.data(), h_.data());
 
   // M <- (1 - mu) M + w v v^T,  v_i = sqrt(M_ii) y_i,  w = mu/(1 + mu a)
@@ -267,6 +271,7 @@ void NaturalNetwork<T>::resize(Index d) {
   h_ = c_ = y_ = v_ = kv_ = lambda2_ = M_diagonal_ = Vector<double>::Zero(ld);
   late_M_.resize(ld);
   sum_ = Matrix<double>::Zero(d_, d_);
+  if (d_ > 0) unit_ = static_cast<double>(d_ + 2) / gaussian_weight(options_.weight, d_);
 }
 
 template <typename T>

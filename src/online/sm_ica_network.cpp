@@ -111,12 +111,10 @@ NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen:
   const NetworkStatus settled = settle();                              // y <- M^-1 c
   if (settled == NetworkStatus::lateral_not_positive_definite && x.allFinite()) return fail(settled, y);
 
-  // a <- ||y||^2, u <- 2 eta (y - a Lambda^-2 c)
-  const auto [activity, change2] =
-      kernels::modulate(d_, T(2 * options_.eta), inverse_lambda2_.data(), y_.data(), c_.data(), u_.data());
+  const double change2 = modulate();  // a <- ||y||^2, u <- 2 eta (y - w(a) Lambda^-2 c)
   // W <- W + u x^T, unless that would leave the range where squares are finite. NaN or Inf in x ends up here
   // too.
-  const double change = std::sqrt(static_cast<double>(change2) * static_cast<double>(x.squaredNorm()));
+  const double change = std::sqrt(change2 * static_cast<double>(x.squaredNorm()));
   const double limit = std::sqrt(static_cast<double>(std::numeric_limits<T>::max()));
   if (!(weight_bound_ + change < limit)) {
     if (!x.allFinite()) {
@@ -128,7 +126,6 @@ NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen:
     if (!(weight_bound_ + change < limit)) return fail(NetworkStatus::weights_not_finite, y);
   }
   weight_bound_ += change;
-  activity_ = activity;
   kernels::feedforward_learn(W_.data(), ld, d_, inputs(), u_.data(), x.data());
 
   // M <- M + (eta/tau)(y y^T - I)
@@ -137,6 +134,20 @@ NetworkStatus SmIcaNetwork<T>::step(const Eigen::Ref<const Vector<T>>& x, Eigen:
   y = y_.head(d_);
   ++frames_;
   return settled;
+}
+
+template <typename T>
+double SmIcaNetwork<T>::modulate() {
+  if (options_.weight == Weight::square) {
+    const auto [activity, change2] =
+        kernels::modulate(d_, T(2 * options_.eta), inverse_lambda2_.data(), y_.data(), c_.data(), u_.data());
+    activity_ = activity;
+    return static_cast<double>(change2);
+  }
+  activity_ = y_.head(d_).squaredNorm();
+  const auto w = static_cast<T>(weight_value(options_.weight, static_cast<double>(activity_)));
+  u_ = T(2 * options_.eta) * (y_ - w * inverse_lambda2_.cwiseProduct(c_));
+  return static_cast<double>(u_.squaredNorm());
 }
 
 template <typename T>

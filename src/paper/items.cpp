@@ -16,7 +16,7 @@ constexpr std::string_view natural =
     "As published: tabulated values as lambda^-2, the kurtoses of the sources, as the "
     "authors' notebooks compute. Natural steps: chosen by demix, no kurtosis known.";
 
-constexpr std::array<Item, 20> table{{
+constexpr std::array<Item, 22> table{{
     {"fig1a", "Figure 1A: FOBI in the plane",
      "Whitening and norm-weighting leave a rotation, which the principal directions of z give: the recovered "
      "sources lie along the axes.",
@@ -74,6 +74,13 @@ constexpr std::array<Item, 20> table{{
      why_it_fails},
     {"equal-kurtosis", "Discussion: sources of equal kurtosis",
      "Sources of equal kurtosis cannot be separated.", "", equal_kurtosis},
+    {"modulator", "Section 5: what a modulator must be",
+     "For the rule to function online, signalling of the total activity must be fast.", "", modulator},
+    {"even-moments", "Discussion: equal kurtosis, other even moments",
+     "Sources that differ in some even moment can be separated by another scaling, without a change to "
+     "architecture or "
+     "locality.",
+     "", even_moments},
     {"outliers", "Discussion: outliers",
      "The fourth-order weight is sensitive to outliers; a sublinear weight should be less so.", "", outliers},
 }};

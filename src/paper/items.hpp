@@ -24,6 +24,8 @@ Result fixed_point(const Setting& setting);
 Result why_it_fails(const Setting& setting);
 Result lambda_readings(const Setting& setting);
 Result equal_kurtosis(const Setting& setting);
+Result modulator(const Setting& setting);
+Result even_moments(const Setting& setting);
 Result outliers(const Setting& setting);
 
 }  // namespace demix::paper

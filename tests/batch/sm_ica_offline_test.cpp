@@ -97,7 +97,13 @@ TEST(SmIcaOffline, PublishedStepsConvergeOnWhiteDataWithTheRightTau) {
 // W <- W + 2 eta (Y X^T/T - Lambda^-2 W (1/T) sum ||y||^2 x x^T),   M <- M + (eta/tau) (Y Y^T/T - I)
 // from the moments of few channels and frame by frame of many.
 TEST(SmIcaOffline, PublishedStepsAreThoseOfThePaper) {
-  for (const Index d : {2, 3, 4, 5, 17}) {
+  for (const auto& [d, weight] : std::vector<std::pair<Index, Weight>>{{2, Weight::square},
+                                                                       {3, Weight::square},
+                                                                       {4, Weight::square},
+                                                                       {5, Weight::square},
+                                                                       {17, Weight::square},
+                                                                       {3, Weight::reciprocal},
+                                                                       {5, Weight::log}}) {
     const double T = 1500;
     Random random(11);
     const Matrix<double> raw = Matrix<double>::NullaryExpr(d, 1500, [&] { return 0.3 + random.laplace(); });
@@ -105,6 +111,7 @@ TEST(SmIcaOffline, PublishedStepsAreThoseOfThePaper) {
     SmIcaOfflineOptions options;
     options.steps = SmIcaOfflineOptions::Steps::published;
     options.lambda2 = Vector<double>::LinSpaced(d, 0.3, 2.5);
+    options.weight = weight;
     options.eta = 3e-5;
     options.tau = 0.4;
     options.max_iterations = 3;
@@ -121,7 +128,7 @@ TEST(SmIcaOffline, PublishedStepsAreThoseOfThePaper) {
       const Matrix<double> Y = inverse(Ms[k]) * Ws[k] * X;
       Matrix<double> weighted = Matrix<double>::Zero(d, d);
       for (Index t = 0; t < X.cols(); ++t)
-        weighted += Y.col(t).squaredNorm() * X.col(t) * X.col(t).transpose() / T;
+        weighted += weight_value(weight, Y.col(t).squaredNorm()) * X.col(t) * X.col(t).transpose() / T;
       const Matrix<double> dW =
           Y * X.transpose() / T - options.lambda2.cwiseInverse().asDiagonal() * (Ws[k] * weighted);
       const Matrix<double> dM = Y * Y.transpose() / T - Matrix<double>::Identity(d, d);

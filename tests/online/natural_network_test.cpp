@@ -185,5 +185,29 @@ TEST(NaturalNetwork, MisuseIsNamed) {
   EXPECT_EQ(network.unmixing().rows(), 0);
 }
 
+// Uniform, and 0 or +-sqrt 1.8: both of kurtosis 1.8, but not of the same sixth moment.
+TEST(NaturalNetwork, AnotherModulatorTellsSourcesOfEqualKurtosisApart) {
+  Random random(2);
+  Matrix<double> S(2, 60000);
+  for (Index t = 0; t < S.cols(); ++t) {
+    S(0, t) = random.uniform(-std::sqrt(3.), std::sqrt(3.));
+    const double u = random.uniform();
+    S(1, t) = u < 1 / 3.6 ? std::sqrt(1.8) : u < 2 / 3.6 ? -std::sqrt(1.8) : 0;
+  }
+  const Mixture m = mix(S, normal_mixing(2, random));
+  const auto error = [&](Weight weight) {
+    NaturalNetworkOptions options;
+    options.weight = weight;
+    NaturalNetwork<double> network(2, options);
+    Matrix<double> Y(2, S.cols());
+    network.process(Frames<double>(m.mixtures), Y);
+    return mse_of_gain(network.unmixing() * m.mixing);
+  };
+  EXPECT_GT(error(Weight::square), 2e-3);
+  EXPECT_LT(error(Weight::reciprocal), 1e-3);
+  EXPECT_LT(error(Weight::fourth), 1e-3);
+  EXPECT_LT(error(Weight::log), 2e-3);
+}
+
 }  // namespace
 }  // namespace demix

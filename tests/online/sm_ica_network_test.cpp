@@ -6,6 +6,7 @@
 #include "demix/plasticity.hpp"
 #include "demix/random.hpp"
 #include "demix/synthetic.hpp"
+#include "demix/weight.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -239,6 +240,33 @@ TEST(SmIcaNetwork, EtaBelowTauDoesNotKeepTheLateralWeightsPositiveDefinite) {
   while (network.step(quiet, y) == NetworkStatus::ok) ++frames;
   EXPECT_EQ(network.status(), NetworkStatus::lateral_not_positive_definite);
   EXPECT_EQ(frames, static_cast<int>(std::ceil(M(0, 0) / (options.eta / options.tau))));  // 4
+}
+
+// W <- W + 2 eta (y - w(||y||^2) Lambda^-2 c) x^T, whatever w: the synapse hears one number as before.
+TYPED_TEST(Scalar, TheModulatorIsAnyFunctionOfTotalActivity) {
+  using T = TypeParam;
+  for (const std::string_view name : weight_names()) {
+    SmIcaNetworkOptions options = lively();
+    options.weight = weight_named(name);
+    SmIcaNetwork<T> network(3, 3, options);
+    Random random(4);
+    Vector<T> y(3);
+    for (int t = 0; t < 5; ++t) {
+      const Vector<T> x = random.normal(3, 1).cast<T>();
+      const Matrix<T> W = network.feedforward();
+      ASSERT_EQ(network.step(x, y), NetworkStatus::ok);
+      const Vector<T> c = W * x;
+      const auto w = static_cast<T>(weight_value(options.weight, static_cast<double>(y.squaredNorm())));
+      Matrix<T> expected = W;
+      for (Index i = 0; i < 3; ++i) {
+        for (Index j = 0; j < 3; ++j) {
+          expected(i, j) +=
+              feedforward_plasticity<T>(x(j), y(i), c(i), w, T(default_lambda2(3)(i)), T(options.eta));
+        }
+      }
+      EXPECT_TRUE(network.feedforward().isApprox(expected, T(1e-5))) << name;
+    }
+  }
 }
 
 }  // namespace
