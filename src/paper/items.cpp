@@ -16,7 +16,7 @@ constexpr std::string_view natural =
     "As published: tabulated values as lambda^-2, the kurtoses of the sources, as the "
     "authors' notebooks compute. Natural steps: chosen by demix, no kurtosis known.";
 
-constexpr std::array<Item, 22> table{{
+constexpr std::array<Item, 23> table{{
     {"fig1a", "Figure 1A: FOBI in the plane",
      "Whitening and norm-weighting leave a rotation, which the principal directions of z give: the recovered "
      "sources lie along the axes.",
@@ -74,6 +74,9 @@ constexpr std::array<Item, 22> table{{
      why_it_fails},
     {"equal-kurtosis", "Discussion: sources of equal kurtosis",
      "Sources of equal kurtosis cannot be separated.", "", equal_kurtosis},
+    {"receptive-fields", "Introduction: natural images",
+     "Receptive fields of V1 neurons may be the result of performing ICA on natural images.", "",
+     receptive_fields},
     {"modulator", "Section 5: what a modulator must be",
      "For the rule to function online, signalling of the total activity must be fast.", "", modulator},
     {"even-moments", "Discussion: equal kurtosis, other even moments",

@@ -24,6 +24,7 @@ Result fixed_point(const Setting& setting);
 Result why_it_fails(const Setting& setting);
 Result lambda_readings(const Setting& setting);
 Result equal_kurtosis(const Setting& setting);
+Result receptive_fields(const Setting& setting);
 Result modulator(const Setting& setting);
 Result even_moments(const Setting& setting);
 Result outliers(const Setting& setting);
