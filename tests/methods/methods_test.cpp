@@ -140,10 +140,16 @@ TEST(Methods, OnlineMethodsAgreeWithTheirBatchMethodInAnyOrder) {
   std::sort(first.begin(), first.end());
   for (Index t = 0; t < S.cols(); ++t) S(0, t) = first[static_cast<std::size_t>(t)];
   const Matrix<double> X = random.normal(3, 3) * S;
-  for (const auto& [name, batch] : {std::pair{"stream", "fastica"}, {"recursive-fobi", "fobi"}}) {
+  struct Pair {
+    const char *name, *batch;
+    double tolerance;
+  };
+  // FastICA stops when no row has more than 4e-4 to turn.
+  for (const auto& [name, batch, tolerance] :
+       {Pair{"stream", "fastica", 1e-3}, Pair{"recursive-fobi", "fobi", 1e-8}}) {
     const Model expected = method_named(batch).run(X, {}).model;
     const Model model = method_named(name).run(X, {}).model;
-    EXPECT_LT((model.unmixing - expected.unmixing).norm(), 1e-6 * expected.unmixing.norm()) << name;
+    EXPECT_LT((model.unmixing - expected.unmixing).norm(), tolerance * expected.unmixing.norm()) << name;
     EXPECT_LT((model.mean - expected.mean).norm(), 1e-10) << name;
   }
 }
