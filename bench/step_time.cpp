@@ -141,6 +141,7 @@ BENCHMARK(stream_worst)
     ->Arg(4)
     ->Arg(16)
     ->Arg(32)
+    ->Arg(128)
     ->Iterations(7)
     ->Unit(benchmark::kMillisecond);
 
