@@ -129,7 +129,10 @@ Model StreamEngine::model() const {
   if ((product - I).norm() < 1e-3) {
     model.mixing *= inverse(product);
   } else {
-    model.mixing = pseudo_inverse(model.unmixing);
+    // Channels in units of what they weigh in the outputs: they may be many orders of magnitude apart.
+    const Vector<double> weight = model.unmixing.colwise().norm().transpose().cwiseMax(1e-300);
+    const Vector<double> unit = weight.cwiseInverse();
+    model.mixing = unit.asDiagonal() * pseudo_inverse(model.unmixing * unit.asDiagonal());
   }
   if (!model.mean.allFinite() || !model.unmixing.allFinite() || !model.mixing.allFinite() ||
       !model.kurtosis.allFinite()) {
