@@ -63,7 +63,7 @@ void find_coherence(Model& model, const Evidence& e) {
   constexpr Index least_segments = 8;
   // Echoes and delays begin at .17 (rooms of .05 to .5 s, delays of .25 ms and more, 16 kHz).
   constexpr double echoes = 0.17;
-  constexpr double beyond_chance = 1.3;
+  constexpr double beyond_chance = 1.6;
   if (e.segment_frames == 0 || e.y.cols() / e.segment_frames < least_segments) return;
   const Coherence coherence = mean_coherence(e.y, e.segment_frames, e.overlap, echoes);
   model.diagnosis.coherence = coherence.pairs;

@@ -97,7 +97,7 @@ class Npz(Arrays):
         np.savez_compressed(path, x=x, y=y, label="text", cube=np.zeros((2, 2, 2)))
         for name, X in {"x": x, "y": y}.items():
             np.testing.assert_array_equal(self.read(path, name)[0], X)
-        self.assertIn("x (100 x 2), y (50 x 4)", self.refused("choose one with --variable", path))
+        self.assertIn("x (100 x 2), y (50 x 4)", self.refused("choose one with `variable`", path))
         self.refused("has no array 'z'; it holds x (100 x 2), y (50 x 4), label, cube", path, "z")
         self.refused("array 'cube': expected a two-dimensional array", path, "cube")
         np.savez(path, x=x[:, 0], fs=100, label="text")
@@ -205,7 +205,7 @@ class Mat(Arrays):
             path = self.save(compressed=compressed, x=x, y=y, s={"a": 1}, c=np.array([1, "b"], dtype=object),
                              z=x * 1j, p=scipy.sparse.eye(4), cube=np.zeros((2, 3, 4)), t="text")
             np.testing.assert_array_equal(self.read(path, "y")[0], y)
-            self.assertIn("x (100 x 2), y (50 x 4);", self.refused("choose one with --variable", path))
+            self.assertIn("x (100 x 2), y (50 x 4);", self.refused("choose one with `variable`", path))
             for name, reason in {"s": "is a struct", "c": "is a cell array", "z": "is complex", "p": "is sparse",
                                  "cube": "is 2 x 3 x 4", "t": "is text", "no": "has no array 'no'"}.items():
                 self.refused(reason, path, name)

@@ -32,7 +32,7 @@ class Experiments(Program):
         self.assertAlmostEqual(summary["mse"]["median"][-1], np.median(last), delta=1e-5 * np.median(last))
         self.assertEqual(summary["separated"], sum(v < 0.05 for v in last))
         self.assertTrue((out / "comparison.png").read_bytes().startswith(b"\x89PNG"))
-        self.assertIn("0/3 failed", (out / "comparison.svg").read_text())
+        self.assertIn("stream  3/3", (out / "comparison.svg").read_text())  # separated, of all
 
     def test_compare_is_the_same_for_any_number_of_threads(self):
         args = ("compare", "--scenario", "2", "--methods", "hj,amari,stream", "--seeds", 4, "--samples", 3000, "--json")

@@ -325,7 +325,7 @@ class Words(Files):
     def test_what_a_stream_cannot_write(self):
         x = self.save("x.csv", laplace(300))
         for name in ("y.npy", "y.mat", "y.flac", "y.edf", "y.png"):
-            self.refused("stream writes .f32, .f64, .wav or .csv", "stream", x, "-o", self.dir / name, code=2)
+            self.refused("stream writes .f32, .f64, .s16, .s32, .wav or .csv", "stream", x, "-o", self.dir / name, code=2)
         self.ok("stream", x, "-o", self.dir / "y.npy", "--output-format", "csv")
         self.ok("stream", x, "-o", self.dir / "y.txt")
         self.ok("stream", x, "-o", self.dir / "y.out")
