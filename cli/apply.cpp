@@ -14,6 +14,7 @@ namespace {
 struct Options {
   std::string model;
   Inputs inputs;
+  std::string format;  // of standard input
   std::string output;
   std::vector<Index> remove;
   std::vector<Index> keep;
@@ -34,7 +35,23 @@ std::vector<Index> removed(const Options& o, const Model& model) {
   return out;
 }
 
+void run_on_pipe(const Options& o) {
+  if (o.format.empty()) {
+    throw UsageError("standard input: what kind is it? give --format f32, f64, s16, s32, wav or csv");
+  }
+  const Model model = io::load_model(o.model);
+  PipedModel piped{o.model, o.format, o.output, o.inputs.read.channels, o.inputs.read.rate, {}};
+  if (piped.channels == 0 && o.format != "wav" && o.format != "csv") piped.channels = model.channels();
+  if (!o.remove.empty() || !o.keep.empty()) {
+    for (const Index k : removed(o, model)) piped.remove.push_back(k + 1);
+    if (piped.remove.empty()) throw UsageError("--keep names every component: there is nothing to remove");
+  }
+  apply_to_pipe(piped);
+}
+
 void run(const Options& o) {
+  if (o.inputs.files == std::vector<std::string>{"-"}) return run_on_pipe(o);
+  if (!o.format.empty()) throw UsageError("--format is of standard input: name it with -");
   FileUse use{o.inputs.files, {o.output}};
   use.also_reads({o.model});
   require_different_files(use);
@@ -76,9 +93,12 @@ void add_apply(Program& program) {
   Arguments sub = program.command("apply", "Separate a file with a model that is there already, or clean it");
   auto o = std::make_shared<Options>();
   sub.option("model", o->model, "Model, as fit, separate and stream write them").required();
-  add_inputs(sub, o->inputs, "Mixtures");
+  add_inputs(sub, o->inputs, "Mixtures, or - for standard input");
+  sub.option("--format", o->format, "Of standard input: f32, f64, s16, s32 (raw), wav or csv")
+      .one_of({"f32", "f64", "s16", "s32", "wav", "csv"});
   sub.option("-o,--output", o->output,
-             "File to write: the sources, or with --remove or --keep the channels. Pictures: one file "
+             "File to write (of standard input also -, standard output): the sources, or with --remove or "
+             "--keep the channels. Pictures: one file "
              "each, numbered")
       .required();
   Option remove = sub.option("--remove", o->remove,

@@ -1,11 +1,24 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "arguments.hpp"
+#include "demix/types.hpp"
 
 /// One file per subcommand. Each adds itself to the program; its work runs when the command line names it.
 namespace demix::cli {
 
 void add_commands(Program& program);  ///< all of them, in the order of --help
+
+/// What `apply` asks of `stream`: frames of standard input through a model that stays as it is.
+struct PipedModel {
+  std::string model, format, output;
+  Index channels = 0;
+  double rate = 0;
+  std::vector<Index> remove;  ///< components, from 1
+};
+void apply_to_pipe(const PipedModel& piped);
 
 void add_apply(Program& program);
 void add_compare(Program& program);

@@ -349,6 +349,18 @@ void run(Options o) {
 
 }  // namespace
 
+void apply_to_pipe(const PipedModel& piped) {
+  Options o;
+  o.output = piped.output;
+  o.format = piped.format;
+  o.channels = piped.channels;
+  o.rate = piped.rate;
+  o.start = piped.model;
+  o.freeze = true;
+  o.remove = piped.remove;
+  run(o);
+}
+
 void add_stream(Program& program) {
   Arguments sub = program.command("stream", "Separate frames as they come, from standard input or a file");
   auto o = std::make_shared<Options>();

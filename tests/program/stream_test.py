@@ -90,6 +90,24 @@ class Stream(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn(b"4", refused.stderr)
 
+    def test_apply_on_a_pipe_is_apply_on_the_file(self):
+        self.write("x.f64", 5000)
+        self.assertEqual(run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--model",
+                             self.path("m.json")).returncode, 0)
+        for clean in ([], ["--remove", "1,3"], ["--keep", "2"]):
+            file = subprocess.run([DEMIX, "apply", self.path("m.json"), self.path("x.f64"), "--channels", "4", "-o",
+                                   self.path("file.f64"), *clean], capture_output=True)
+            self.assertEqual(file.returncode, 0, file.stderr)
+            with open(self.path("x.f64"), "rb") as pipe:
+                piped = subprocess.run([DEMIX, "apply", self.path("m.json"), "-", "--format", "f64", "-o", "-", *clean],
+                                       stdin=pipe, capture_output=True)
+            self.assertEqual(piped.returncode, 0, piped.stderr)
+            np.testing.assert_allclose(np.frombuffer(piped.stdout), np.fromfile(self.path("file.f64")), atol=1e-9)
+        refused = subprocess.run([DEMIX, "apply", self.path("m.json"), "-", "-o", "-"], stdin=subprocess.DEVNULL,
+                                 capture_output=True)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(b"--format", refused.stderr)
+
     def test_removes_outputs(self):
         X = self.write("x.f64", 40000)
         sources = np.frombuffer(run(self.path("x.f64"), "--channels", 4).stdout).reshape(-1, 4)
