@@ -132,15 +132,31 @@ Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation
   Matrix<double> v = powers(variance, c.curvature);
   // If neighbouring stretches are alike, the more are put together the larger the variance comes out. With
   // much of that, they are too few to tell.
-  const auto growth = [&](std::size_t left) {
-    return powers(variance_of_mean(pooled(groups, groups.size() / left)), c.curvature).sum() / v.sum();
+  const auto pooled_to = [&](std::size_t left) {
+    return powers(variance_of_mean(pooled(groups, groups.size() / left)), c.curvature);
   };
+  const Matrix<double> of_8 = pooled_to(8);
+  const Matrix<double> of_16 = pooled_to(16);
   constexpr double alike = 3;
-  if (growth(8) > alike) {
+  if (of_8.sum() > alike * v.sum()) {
     diagnosis.no_crosstalk = "the frames depend on each other over too much of the recording";
     return {};
   }
-  const double grown = std::max(1.0, growth(16));
+  const double grown = std::max(1.0, of_16.sum() / v.sum());
+  // Where it halves for a pair whenever two stretches are put together, they make up for each other, as those
+  // of periodic signals do: what is left of a sum is at its ends, and goes on falling. That may also be
+  // chance, so nothing better is promised; but there is no reason to warn.
+  const Matrix<double> of_32 = pooled_to(32);
+  Matrix<double> factor = Matrix<double>::Constant(d, d, grown);
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = 0; i < d; ++i) {
+      const double at_8 = of_8(i, j) / v(i, j);
+      if (of_32(i, j) < 0.65 * v(i, j) && of_16(i, j) < 0.4 * v(i, j) && at_8 < 0.25) {
+        factor(i, j) = std::pow(at_8, 1.5);
+      }
+    }
+  }
+  const Matrix<double> unpooled = v;
   v = (v * grown).cwiseMin(1);
   double sum = 0;
   double squares = 0;
@@ -155,9 +171,10 @@ Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation
   const double n = squares > 0 ? sum * sum / squares : 1;
   diagnosis.crosstalk = {std::min(1.0, mean * mean_square_quantile(n, 0)),
                          std::min(1.0, mean * mean_square_quantile(n, 1.645)), v.cwiseSqrt()};
-  if (equation.kind != Kind::weighted) return diagnosis.crosstalk->pairs;
-  const Matrix<double> less = (c.curvature.cwiseAbs() - error_of_differences(sums)).cwiseMax(0);
-  return (powers(variance, less) * grown).cwiseMin(1).cwiseSqrt();
+  if (equation.kind != Kind::weighted) return unpooled.cwiseProduct(factor).cwiseMin(1).cwiseSqrt();
+  const Matrix<double> error = error_of_differences(sums).cwiseProduct(factor.cwiseMin(1).cwiseSqrt());
+  const Matrix<double> less = (c.curvature.cwiseAbs() - error).cwiseMax(0);
+  return powers(variance, less).cwiseProduct(factor).cwiseMin(1).cwiseSqrt();
 }
 
 }  // namespace demix

@@ -20,8 +20,9 @@ namespace demix {
 
 /// Into diagnosis.crosstalk, or why not into no_crosstalk. `kappa`: of FOBI.
 /// Returns the amplitudes by which to tell whether a pair may still be mixed. They are those of
-/// diagnosis.crosstalk, but FOBI's curvature is a difference that may be there by chance, so with D_i - D_j
-/// one standard error nearer to 0. Empty if nothing can be told.
+/// diagnosis.crosstalk but for two things: FOBI's curvature is a difference that may be there by chance, so
+/// D_i - D_j is taken one standard error nearer to 0; and periodic signals come off better. Empty if nothing
+/// can be told.
 Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation& equation,
                                 const Matrix<double>& kappa, double least_amplitude, Diagnosis& diagnosis);
 

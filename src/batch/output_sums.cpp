@@ -5,6 +5,7 @@
 
 #include "batch/contrast_kernels.hpp"
 #include "core/blocks.hpp"
+#include "demix/random.hpp"
 
 namespace demix {
 namespace {
@@ -92,6 +93,16 @@ OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& 
   const Index fit = frames_ < segment_frames ? 0 : (frames_ - segment_frames) / half + 1;
   const Index wanted = (Index{1} << 18) / (segment_frames * white.recording().channels());
   segments_ = std::min<Index>(fit, std::clamp<Index>(wanted, 32, 64));
+  // Not at even distances, which periodic signals might keep pace with.
+  Random random(0);
+  const std::int64_t room = frames_ - segments_ * segment_frames;
+  for (Index k = 0; k < segments_; ++k) {
+    const double at = static_cast<double>(k) + (room > 0 ? random.uniform() : 0.5);
+    starts_.push_back(room > 0
+                          ? k * segment_frames + static_cast<std::int64_t>(at * static_cast<double>(room) /
+                                                                           static_cast<double>(segments_))
+                          : k * (frames_ - segment_frames) / std::max<Index>(1, segments_ - 1));
+  }
 }
 
 OutputSums OutputRequest::none() const {
@@ -184,14 +195,10 @@ void OutputRequest::add_stretch(OutputSums& sums, const Chunk& chunk, Index numb
   });
 }
 
-std::int64_t OutputRequest::segment_start(Index k) const {
-  return segments_ > 1 ? k * (frames_ - segment_frames) / (segments_ - 1) : 0;
-}
-
 void OutputRequest::keep_pieces(OutputSums& sums, const Chunk& chunk) const {
   const std::int64_t end = chunk.first + count_of(chunk.frames);
   for (Index k = 0; k < segments_; ++k) {
-    const std::int64_t start = segment_start(k);
+    const std::int64_t start = starts_[static_cast<std::size_t>(k)];
     const std::int64_t from = std::max(start, chunk.first);
     const std::int64_t to = std::min(start + segment_frames, end);
     if (from >= to) continue;

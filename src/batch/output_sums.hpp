@@ -64,13 +64,13 @@ class OutputRequest {
  private:
   template <typename T>
   void add_stretch(OutputSums& sums, const Chunk& chunk, Index number, const Multiplier<T>& W) const;
-  std::int64_t segment_start(Index k) const;
   void keep_pieces(OutputSums& sums, const Chunk& chunk) const;
 
   Vector<double> mean_;
   std::optional<EstimatingEquation> equation_;
   std::int64_t frames_;
   Index segments_;
+  std::vector<std::int64_t> starts_;  // of the segments
   bool in_float_;
   Multiplier<double> doubles_;  // W
   Multiplier<float> floats_;

@@ -186,6 +186,19 @@ TEST(Describe, GaussianComponentsAreTold) {
   }
 }
 
+// Stretches of periodic signals differ, but make up for each other, and their segments keep pace with each
+// other.
+TEST(Describe, PeriodicSignalsAreNotWarnedOf) {
+  Random random(20);
+  for (const Index frames : {10000, 100000}) {
+    const Matrix<double> A = normal_mixing(4, random);
+    const Mixture m = mix(make_sources(four, frames, Timing::waveform, random), A);
+    for (const Model& model : {fobi(m.mixtures), fastica(m.mixtures), jade(m.mixtures)}) {
+      EXPECT_TRUE(model.warnings.empty()) << model.method << " " << frames << ": " << model.warnings[0].text;
+    }
+  }
+}
+
 TEST(Describe, NoPromiseIsMadeOfEchoes) {
   Random random(16);
   Matrix<double> X = random.normal(2, 40000).array().cube();
