@@ -186,7 +186,7 @@ std::string parse_cells(std::string_view bytes) {
 }
 
 std::string check_expected(std::string_view bytes) {
-  const paper::Item item{"figure", "", "", nullptr};
+  const paper::Item item{"figure", "", "", "", nullptr};
   paper::Result result;
   result.data = "recordings";
   result.numbers = {{"a", 1}, {"b", 1e-3}};
