@@ -23,7 +23,7 @@
 namespace demix::io {
 namespace {
 
-constexpr std::size_t chunk = 1 << 16;
+constexpr std::size_t write_chunk = 1 << 16;
 constexpr std::array<std::string_view, 6> format_names = {"f32", "f64", "s16", "s32", "wav", "csv"};
 
 constexpr double largest_single = std::numeric_limits<float>::max();
@@ -150,9 +150,9 @@ void FrameWriter::require_whole(const Written& written) const {
     const std::uint64_t bytes = written.bytes - header_.size() + written.unwritten.size();
     frames = bytes % frame_bytes() == 0 ? bytes / frame_bytes() : std::uint64_t(-1);
   } else {
-    std::string part(chunk, '\0');
+    std::string part(write_chunk, '\0');
     for (std::uint64_t at = header_.size(); at < written.bytes;) {
-      const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(chunk, written.bytes - at));
+      const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(write_chunk, written.bytes - at));
       const ssize_t got = ::pread(file_.get(), part.data(), most, static_cast<off_t>(at));
       if (got <= 0) throw failure(name_, "cannot read");
       frames += static_cast<std::uint64_t>(std::count(part.begin(), part.begin() + got, '\n'));
@@ -196,7 +196,7 @@ void FrameWriter::write(const Frames<double>& Y) {
                      static_cast<std::size_t>(Y.rows()) * sizeof(float));
     }
     if (frames_ >= 0) ++frames_;
-    if (buffer_.size() < chunk || failed) continue;
+    if (buffer_.size() < write_chunk || failed) continue;
     try {
       flush();
     } catch (const Error&) {
