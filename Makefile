@@ -5,7 +5,7 @@
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
 # make soak    a billion frames, or ten minutes of them
-# make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) for each kind; docs/fuzzing.md
+# make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) of CPU for each kind; docs/fuzzing.md
 # make hostile bad files, forged states, kills, full disks, closed descriptors against the program, in ten minutes
 # make lint, make asan, make tsan, make coverage: for those who change the code
 JOBS ?= $(shell nproc)

@@ -1,4 +1,5 @@
 """Killed at any moment: a stream goes on byte for byte, nothing is left behind."""
+import collections
 import os
 import random
 import signal
@@ -42,42 +43,54 @@ def kill_while_saving(process, state, delay):
     return True
 
 
-def killed_streams(trial, kills):
-    """SIGKILL now and then until the end is reached: the joined output is that of a run in peace."""
-    frames, stride = 120000, 500
-    left = [kills]
+FORMATS = ["f32", "f64", "wav", "csv"]
+OPTIONS = [[], ["--track", 2], ["--robust"], ["--track", 2, "--robust"], ["--learn", "replay"]]
 
-    def one(seed):
-        chance = random.Random(seed)
-        options = [["--save-every", stride], ["--save-every", stride, "--robust"],
-                   ["--save-every", stride, "--learn", "replay"]][seed % 3]
-        with Folder() as folder:
-            recordings.mixtures(frames, 4, seed).astype("<f8").tofile(folder / "x.f64")
-            words = ["stream", "x.f64", "--channels", 4, *options]
-            peace = run(*words, "-o", "peace.f64", cwd=folder, seconds=120)
-            if not trial.check("kills", peace.code == 0, f"in peace: {peace.err}"):
+
+def killed_streams(trial, kills):
+    """SIGKILL now and then until the end is reached: the joined output is that of a run in peace. Every format, with every
+    set of options, until there were enough kills of each format."""
+    frames, rate, stride = 60000, 8000, 500
+    share = kills // len(FORMATS)
+    counts = collections.Counter()
+
+    def one(form):
+        for seed in range(100):
+            if counts[form] >= share and seed >= len(OPTIONS):
                 return
-            words += ["-o", "y.f64", "--state", "s"]
-            for _ in range(400):
+            one_stream(form, seed)
+
+    def one_stream(form, seed):
+        chance = random.Random(f"{form} {seed}")
+        with Folder() as folder:
+            recordings.stream_input(folder / f"x.{form}", recordings.mixtures(frames, 4, seed), rate)
+            words = ["stream", f"x.{form}", "--save-every", stride, *OPTIONS[seed % len(OPTIONS)]]
+            words += ["--channels", 4] if form in ("f32", "f64") else []
+            words += ["--rate", rate] if form != "wav" else []
+            peace = run(*words, "-o", f"peace.{form}", cwd=folder, seconds=120)
+            if not trial.check("kills", peace.code == 0, f"{words}, in peace: {peace.err}"):
+                return
+            words += ["-o", f"y.{form}", "--state", "s"]
+            killed = 0
+            while True:
                 process = start(words, folder)
-                if left[0] > 0 and kill_while_saving(process, folder / "s", chance.uniform(0, 0.03)):
-                    left[0] -= 1
+                if killed < 15 and kill_while_saving(process, folder / "s", chance.uniform(0, 0.03)):
+                    killed += 1
                     continue
                 if process.wait(timeout=120) == 0:
                     break
                 trial.check("kills", False, f"{words}: exit {process.returncode} when going on")
                 return
-            same = (folder / "y.f64").read_bytes() == (folder / "peace.f64").read_bytes()
+            counts[form] += killed
+            same = (folder / f"y.{form}").read_bytes() == (folder / f"peace.{form}").read_bytes()
             trial.check("kills", same, f"{words}, seed {seed}: the joined output differs")
-            left_over = leftovers(folder, ["x.f64", "peace.f64", "y.f64", "s"])
+            left_over = leftovers(folder, [f"x.{form}", f"peace.{form}", f"y.{form}", "s"])
             trial.check("kills", not left_over, f"{words}: left behind {left_over}")
 
-    seed = 0
-    while left[0] > 0 and seed < 60:
-        in_parallel(one, [seed, seed + 1])
-        seed += 2
-    print(f"  {kills - left[0]} kills in {seed} streams")
-    trial.check("kills", left[0] <= 0, f"only {kills - left[0]} of {kills} kills hit a running stream")
+    in_parallel(one, FORMATS)
+    print(f"  SIGKILL {counts.total()} times: " + ", ".join(f"{form} {counts[form]}" for form in FORMATS))
+    for form in FORMATS:
+        trial.check("kills", counts[form] >= share, f"only {counts[form]} of {share} kills hit a running stream of {form}")
 
 
 def repeated_pids(trial):

@@ -22,15 +22,25 @@ def npy_header(shape, kind="<f8"):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def wav(X, claimed=None):
+def wav(X, claimed=None, rate=8000):
     """32-bit float. `claimed`: bytes of data the header speaks of."""
     X = np.asarray(X, "<f4")
     channels = X.shape[1]
     data = X.tobytes()
     size = len(data) if claimed is None else claimed
-    form = struct.pack("<HHIIHH", 3, channels, 8000, 8000 * 4 * channels, 4 * channels, 32)
+    form = struct.pack("<HHIIHH", 3, channels, rate, rate * 4 * channels, 4 * channels, 32)
     return (b"RIFF" + struct.pack("<I", (36 + size) & 0xffffffff) + b"WAVEfmt " + struct.pack("<I", 16) + form +
             b"data" + struct.pack("<I", size) + data)
+
+
+def stream_input(path, X, rate=8000):
+    """What `demix stream` reads, by the name's ending: f32, f64, wav or csv."""
+    if path.suffix == ".csv":
+        csv(path, X)
+    elif path.suffix == ".wav":
+        path.write_bytes(wav(X, rate=rate))
+    else:
+        X.astype("<f4" if path.suffix == ".f32" else "<f8").tofile(path)
 
 
 def edf(labels, records=3, samples=4, claimed=None):

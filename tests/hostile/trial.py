@@ -7,7 +7,6 @@ import collections
 import concurrent.futures
 import os
 import pathlib
-import resource
 import shutil
 import signal
 import stat
@@ -62,15 +61,12 @@ class Result:
         return [line for line in self.err.splitlines() if not line.startswith(REMARKS)]
 
 
-def limits(addresses=ADDRESSES, file_size=None, sanitized=SANITIZED):
-    def set_limits():
-        if not sanitized:
-            resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if file_size is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # as a shell with `trap '' XFSZ`: write() fails
-    return set_limits
+def limited(command, file_size=None, sanitized=SANITIZED):
+    """The command under limits. By `prlimit`, not by code of ours between fork and exec: forking while another thread is
+    in a BLAS call waits for ever."""
+    sizes = [] if sanitized else [f"--as={ADDRESSES}"]
+    sizes += [] if file_size is None else [f"--fsize={file_size}"]
+    return ["prlimit", "--core=0", *sizes, *command]
 
 
 def environment():
@@ -106,8 +102,10 @@ def run(*words, program=None, seconds=SECONDS, file_size=None, shell=None, **opt
     sanitized = SANITIZED or "build-asan" in command[0]
     options.setdefault("stdin", subprocess.DEVNULL)
     start = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
-                               preexec_fn=limits(file_size=file_size, sanitized=sanitized), restore_signals=file_size is None, **options)
+    # Beyond the size of files write() fails as in a shell with `trap '' XFSZ`: Python ignores that signal, and so do its
+    # children where signals are not restored.
+    process = subprocess.Popen(limited(command, file_size, sanitized), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(), restore_signals=file_size is None, **options)
     hung = False
     peak = [0]
     most = SANITIZED_RESIDENT if sanitized else RESIDENT
