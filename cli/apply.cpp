@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/io.hpp"
-#include "file_use.hpp"
+#include "demix/file_use.hpp"
+#include "demix/separate_files.hpp"
 #include "inputs.hpp"
-#include "outputs.hpp"
 
 namespace demix::cli {
 namespace {
@@ -52,39 +52,26 @@ void run_on_pipe(const Options& o) {
 void run(const Options& o) {
   if (o.inputs.files == std::vector<std::string>{"-"}) return run_on_pipe(o);
   if (!o.format.empty()) throw UsageError("--format is of standard input: name it with -");
-  FileUse use{o.inputs.files, {o.output}};
-  use.also_reads({o.model});
-  require_different_files(use);
-  const io::Kind kind = io::format_of(o.output).kind;
-  const bool numbered = kind == io::Kind::picture;  // if there are several
-  if (numbered) require_different_files(use.also_writes(possible_paths(o.output, true)));
+  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.model}));
+  io::format_of(o.output);  // told before any work
   const Model model = io::load_model(o.model);
-  const io::FileRecording input = open(o.inputs);
-  const io::Facts& facts = input.facts();
-  if (facts.channels != model.channels()) {
-    throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", o.inputs.called(), facts.channels,
-                              o.model, model.channels()));
+  const io::FileRecording mixtures = open(o.inputs);
+  if (mixtures.channels() != model.channels()) {
+    throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", mixtures.name(),
+                              mixtures.channels(), o.model, model.channels()));
   }
-  if (!facts.names.empty() && !model.names.empty() && facts.names != model.names) {
+  const std::vector<std::string>& names = mixtures.info().names;
+  if (!names.empty() && !model.names.empty() && names != model.names) {
     message("warning: {}: the channels are not named as those of {}; they are taken in their order",
-            o.inputs.called(), o.model);
+            mixtures.name(), o.model);
   }
-  const bool cleans = !o.remove.empty() || !o.keep.empty();
-  const std::vector<Index> without = cleans ? removed(o, model) : std::vector<Index>{};
-  const MappedRecording out(
-      input, cleans ? model.channels() : model.components(),
-      [&](const Frames<double>& X) { return cleans ? model.remove(X, without) : model.apply(X); });
-  const std::vector<io::Range> ranges = ranges_for(kind, out);
-  const std::vector<Scaling> scaling = cleans ? std::vector<Scaling>{} : scaling_of_sources(kind, ranges);
-  const auto paths = output_paths(o.output, out.channels(), numbered && out.channels() > 1);
-  io::NewFiles files;
-  write_recording(files, paths, cleans ? facts : facts_of_sources(facts, out.channels()), out, ranges,
-                  scaling);
-  files.commit();
-  for (std::size_t k = 0; k < scaling.size() && is_scaled(kind); ++k) {
-    message("source {}: gain {:.4g}", k + 1, scaling[k].gain);
+  std::optional<std::vector<Index>> without;
+  if (!o.remove.empty() || !o.keep.empty()) without = removed(o, model);
+  const AppliedFiles out = apply_to_files(model, mixtures, o.output, without);
+  for (std::size_t k = 0; k < out.scaling.size(); ++k) {
+    message("source {}: gain {:.4g}", k + 1, out.scaling[k].gain);
   }
-  for (const auto& path : paths) fmt::print("{}\n", path.string());
+  for (const auto& path : out.files) fmt::print("{}\n", path.string());
 }
 
 }  // namespace

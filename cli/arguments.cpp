@@ -124,6 +124,13 @@ Option Arguments::flag(const std::string& names, bool& value, const std::string&
   return Option(command_->add_flag(names, value, help));
 }
 
+void Arguments::renamed(const std::string& old_name, const std::string& name) {
+  const CLI::callback_t refuse = [=](const CLI::results_t&) -> bool {
+    throw CLI::ValidationError(old_name, "is called " + name + " now");
+  };
+  command_->add_option(old_name, refuse)->expected(0, 1)->group("");
+}
+
 void Arguments::footer(const std::string& text) { command_->footer(text); }
 
 void Arguments::run(std::function<void()> work) {
@@ -203,7 +210,9 @@ std::vector<CommandHelp> Program::commands() const {
   for (const CLI::App* command : commands_of(*app_)) {
     CommandHelp help{command->get_name(), command->get_description(), {}, {}};
     if (command->get_footer() != app_->get_footer()) help.footer = command->get_footer();
-    for (const CLI::Option* option : command->get_options()) help.options.push_back(help_of(*option));
+    for (const CLI::Option* option : command->get_options()) {
+      if (!option->get_group().empty()) help.options.push_back(help_of(*option));
+    }
     all.push_back(std::move(help));
   }
   return all;

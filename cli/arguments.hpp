@@ -56,6 +56,7 @@ class Arguments {
   template <typename T>
   Option option(const std::string& names, T& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
+  void renamed(const std::string& old_name, const std::string& name);  ///< an error that tells the new name
   void footer(const std::string& text);
   void run(std::function<void()> work);  ///< when the command line names this command
 

@@ -10,8 +10,9 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/experiment_figures.hpp"
+#include "demix/file_use.hpp"
 #include "demix/io.hpp"
-#include "file_use.hpp"
+#include "demix/output_files.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -142,16 +143,16 @@ void run(Options& o) {
   if (contenders.empty()) contenders = paper_contenders();
   require_different(contenders, !o.folder.empty());
   const std::filesystem::path folder = o.folder;
-  FileUse use{{o.problem.data}, {}};
+  io::FileUse use{{o.problem.data}, {}};
   if (!o.folder.empty()) {
     use.also_writes({folder / "runs.csv", folder / "comparison.json", folder / "comparison.png",
                      folder / "comparison.svg"});
   }
-  require_different_files(use);
+  io::require_different_files(use);
   if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
   const std::vector<Problem> all = problems(o.problem);
   for (const Problem& problem : all) require_suitable(problem, contenders);
-  if (!o.folder.empty()) make_folder(o.folder);
+  if (!o.folder.empty()) io::make_folder(o.folder);
 
   std::vector<Result> results;
   {

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demix/temporary.hpp"
+#include "demix/html_report.hpp"
 #include "terminal.hpp"
 
 namespace demix::cli {
@@ -25,7 +25,8 @@ void write_to_stderr(std::string_view text) {
 void message_line(std::string_view line) { write_to_stderr(terminal_text(line) + "\n"); }
 
 std::string as_typed(std::string text) {
-  for (std::string option : {"channels", "orientation", "passes", "rate", "time_column", "variable"}) {
+  for (std::string option :
+       {"bad", "channels", "method", "orientation", "passes", "rate", "time_column", "variable", "whiten"}) {
     const std::string named = "`" + option;
     std::ranges::replace(option, '_', '-');
     for (std::size_t at = 0; (at = text.find(named, at)) != std::string::npos;) {
@@ -108,21 +109,6 @@ void keep_command_line(int argc, const char* const* argv) {
 
 const std::string& command_line() { return typed; }
 
-void make_folder(const std::filesystem::path& folder) {
-  if (folder.empty()) throw Failure("the output folder has no name");
-  std::error_code error;
-  if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
-    throw Failure(fmt::format("{}: cannot make this folder; a file has that name", folder.string()));
-  }
-  try {
-    make_folders(folder);
-  } catch (const std::system_error& e) {
-    throw Failure(fmt::format("{}: cannot make this folder: {}", folder.string(), e.code().message()));
-  }
-  if (::access(folder.c_str(), W_OK) != 0)
-    throw Failure(fmt::format("{}: cannot write to this folder", folder.string()));
-}
-
 namespace {
 
 // Warnings about pairs of components come in crowds: one line for all of a kind.
@@ -143,16 +129,8 @@ struct Pairs {
 
 }  // namespace
 
-std::string crosstalk_text(const Diagnosis& diagnosis) {
-  if (!diagnosis.crosstalk)
-    return fmt::format("crosstalk to expect: cannot tell, {}", diagnosis.no_crosstalk);
-  const auto decibels = [](double power) { return 10 * std::log10(power); };
-  return fmt::format("crosstalk to expect: about {:.0f} dB, below {:.0f} dB in 19 of 20 recordings",
-                     decibels(diagnosis.crosstalk->expected), decibels(diagnosis.crosstalk->bound));
-}
-
 void print_diagnosis(const Model& model) {
-  if (model.components() > 1) message("{}", crosstalk_text(model.diagnosis));
+  if (model.components() > 1) message("crosstalk to expect: {}", report::crosstalk_text(model.diagnosis));
   print_warnings(model);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -69,14 +68,10 @@ class Progress {
 void keep_command_line(int argc, const char* const* argv);
 const std::string& command_line();
 
-/// Makes the folder (and its parents); fails if something else has that name or it cannot be written to.
-void make_folder(const std::filesystem::path& folder);
-
 /// Warnings on stderr, pairs of components gathered into one line.
 void print_warnings(const Model& model);
 
 /// How far a separation can be trusted, on stderr: the crosstalk to expect, and the warnings.
 void print_diagnosis(const Model& model);
-std::string crosstalk_text(const Diagnosis& diagnosis);  ///< one line
 
 }  // namespace demix::cli

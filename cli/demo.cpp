@@ -9,6 +9,7 @@
 #include "console.hpp"
 #include "demix/fobi.hpp"
 #include "demix/metrics.hpp"
+#include "demix/output_files.hpp"
 #include "demix/report.hpp"
 #include "demix/sm_ica_offline.hpp"
 #include "demix/synthetic.hpp"
@@ -117,7 +118,7 @@ void run(const Options& o) {
   }
   print_warnings(run.model);
 
-  make_folder(o.folder);
+  io::make_folder(o.folder);
   const report::SeparationFigure figure{
       "Four sources out of four mixtures", m.mixtures, m.sources, Y, names, 300,
       excerpt_stride(o.samples, 300)};

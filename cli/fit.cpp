@@ -2,7 +2,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "file_use.hpp"
+#include "demix/file_use.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
 
@@ -16,9 +16,10 @@ struct Options {
 };
 
 void run(const Options& o) {
-  require_different_files(FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.weights}));
-  const io::FileRecording recording = open(o.inputs);
-  const Outcome outcome = run_method(o.choice, recording, o.inputs.called());
+  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights}));
+  const io::FileRecording mixtures = open(o.inputs);
+  const Outcome outcome =
+      with_method(o.choice, [&](const FitOptions& options) { return fit_files(mixtures, options); });
   io::save_model(o.output, outcome.model);
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_diagnosis(outcome.model);

@@ -6,12 +6,12 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/file_use.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
+#include "demix/output_files.hpp"
 #include "demix/synthetic.hpp"
-#include "file_use.hpp"
 #include "inputs.hpp"
-#include "outputs.hpp"
 
 namespace demix::cli {
 namespace {
@@ -34,15 +34,15 @@ Matrix<double> draw_mixing(const Options& o, Index d, Random& random) {
 }
 
 // The files of the user's own sources, each as long as the shortest, with mean 0 and variance 1.
-Matrix<double> read_sources(const Options& o, io::Facts& facts) {
+Matrix<double> read_sources(const Options& o, io::SignalInfo& info) {
   std::vector<Matrix<double>> parts;
   Index channels = 0;
   Index frames = std::numeric_limits<Index>::max();
   for (const std::string& file : o.from.files) {
     const io::FileRecording recording = open(o.from, {file});
-    const io::Facts& own = recording.facts();
-    if (parts.empty()) facts = own;
-    if (own.rate != facts.rate || own.width != facts.width || own.height != facts.height) {
+    const io::SignalInfo& own = recording.info();
+    if (parts.empty()) info = own;
+    if (own.rate != info.rate || own.width != info.width || own.height != info.height) {
       throw Failure(
           fmt::format("{}: has another rate or size than {}; sources must agree", file, o.from.files[0]));
     }
@@ -52,11 +52,12 @@ Matrix<double> read_sources(const Options& o, io::Facts& facts) {
   }
   Matrix<double> all(channels, frames);
   Index row = 0;
-  for (const Matrix<double>& part : parts) {
-    all.middleRows(row, part.rows()) = part.leftCols(frames);
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto part = parts[k].leftCols(frames);
+    if (!part.allFinite()) throw Failure(fmt::format("{}: holds NaN or Inf", o.from.files[k]));
+    all.middleRows(row, part.rows()) = part;
     row += part.rows();
   }
-  if (!all.allFinite()) throw Failure(fmt::format("{}: holds NaN or Inf", o.from.called()));
   return standardized(all);
 }
 
@@ -64,30 +65,28 @@ Matrix<double> read_sources(const Options& o, io::Facts& facts) {
 void run_from_files(const Options& o) {
   const io::Format& format = io::format_of(o.from.files[0]);
   const std::filesystem::path folder = o.folder;
-  const std::string extension =
-      format.create == nullptr ? ".npy" : std::filesystem::path(o.from.files[0]).extension().string();
-  const bool each = is_scaled(format.kind);
+  const bool each = io::is_scaled(format.kind);
   const auto file_of = [&](const std::string& stem) {
-    return folder / (stem + (each ? "" : "s") + extension);
+    return io::output_path(o.from.files[0], folder, stem);
   };
-  require_different_files(FileUse{o.from.files, {folder / "mixing.npy"}}
-                              .also_writes(possible_paths(file_of("source"), each))
-                              .also_writes(possible_paths(file_of("mixture"), each)));
+  io::require_different_files(io::FileUse{o.from.files, {folder / "mixing.npy"}}
+                                  .also_writes(io::possible_paths(file_of("source"), each))
+                                  .also_writes(io::possible_paths(file_of("mixture"), each)));
 
-  io::Facts facts;
-  Matrix<double> S = read_sources(o, facts);
+  io::SignalInfo info;
+  Matrix<double> S = read_sources(o, info);
   Random random(o.seed);
   const Matrix<double> A = draw_mixing(o, S.rows(), random);
   Mixture m = mix(std::move(S), A, o.white);
-  facts.channels = m.sources.rows();
-  facts.names.clear();
-  facts.units.clear();
-  facts.annotations.clear();
+  info.channels = m.sources.rows();
+  info.names.clear();
+  info.units.clear();
+  info.annotations.clear();
 
   // One scale for all mixtures: it is part of the mixing, and leaves it what it is otherwise.
   const double most = m.mixtures.maxCoeff();
   const double least = m.mixtures.minCoeff();
-  Scaling common;
+  io::Scaling common;
   if (format.kind == io::Kind::sound) common.gain = 0.9 / std::max({most, -least, 1e-300});
   if (format.kind == io::Kind::picture) common.gain = 1 / std::max(most - least, 1e-300);
   if (format.kind == io::Kind::picture) common.offset = -common.gain * least;
@@ -97,15 +96,15 @@ void run_from_files(const Options& o) {
   std::vector<std::filesystem::path> written;
   const auto write = [&](const Matrix<double>& data, const std::string& stem, const auto& scaling_for) {
     const MatrixRecording<double> recording(data);
-    const auto ranges = ranges_for(format.kind, recording);
-    const auto paths = output_paths(file_of(stem), data.rows(), each);
-    write_recording(files, paths, facts, recording, ranges, scaling_for(ranges));
+    const auto ranges = io::value_ranges(format.kind, recording);
+    const auto paths = io::output_paths(file_of(stem), data.rows(), each);
+    io::write_recording(files, paths, info, recording, ranges, scaling_for(ranges));
     written.insert(written.end(), paths.begin(), paths.end());
   };
-  make_folder(folder);
-  write(m.sources, "source", [&](const auto& ranges) { return scaling_of_sources(format.kind, ranges); });
+  io::make_folder(folder);
+  write(m.sources, "source", [&](const auto& ranges) { return io::source_scaling(format.kind, ranges); });
   write(m.mixtures, "mixture",
-        [&](const auto& ranges) { return std::vector<Scaling>(ranges.size(), common); });
+        [&](const auto& ranges) { return std::vector<io::Scaling>(ranges.size(), common); });
   files.write(folder / "mixing.npy", io::to_npy(m.mixing.transpose()));
   written.push_back(folder / "mixing.npy");
   files.commit();
@@ -139,7 +138,7 @@ void run(const Options& o) {
   const Mixture m = mix(std::move(made), A, white);
 
   const std::filesystem::path folder = o.folder;
-  make_folder(folder);
+  io::make_folder(folder);
   std::vector<std::string> names;
   for (const Source s : which) names.emplace_back(source_name(s));
   io::write_files({{folder / "sources.npy", io::to_npy(m.sources)},

@@ -9,9 +9,9 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/file_use.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
-#include "file_use.hpp"
 #include "inputs.hpp"
 #include "terminal.hpp"
 
@@ -44,11 +44,11 @@ Index rank_of(const Moments& moments, double resolution) {
 // Twice through the file: first extremes and means, then what is measured from the mean, scaled so that
 // nothing overflows.
 Contents look_at(const io::FileRecording& recording) {
-  const io::Facts& facts = recording.facts();
+  const io::SignalInfo& info = recording.info();
   Contents all;
-  for (Index i = 0; i < facts.channels; ++i) {
+  for (Index i = 0; i < info.channels; ++i) {
     const auto k = static_cast<std::size_t>(i);
-    all.channels.push_back({facts.names.empty() ? fmt::format("channel {}", i + 1) : facts.names[k]});
+    all.channels.push_back({info.names.empty() ? fmt::format("channel {}", i + 1) : info.names[k]});
   }
   recording.pass([&](const Frames<double>& block) {
     all.frames += block.cols();
@@ -69,9 +69,9 @@ Contents look_at(const io::FileRecording& recording) {
   });
   for (const Channel& c : all.channels) all.bad += c.bad;
 
-  const bool whole = all.bad == 0 && all.frames > facts.channels;
-  Moments moments(facts.channels);
-  Matrix<double> powers = Matrix<double>::Zero(facts.channels, 2);  // sums of (v/largest)^2 and ^4
+  const bool whole = all.bad == 0 && all.frames > info.channels;
+  Moments moments(info.channels);
+  Matrix<double> powers = Matrix<double>::Zero(info.channels, 2);  // sums of (v/largest)^2 and ^4
   const auto largest = [](const Channel& c) {
     return std::min(std::max(c.most - c.mean, c.mean - c.least), std::numeric_limits<double>::max());
   };
@@ -90,7 +90,7 @@ Contents look_at(const io::FileRecording& recording) {
       }
     }
   });
-  for (Index i = 0; i < facts.channels; ++i) {
+  for (Index i = 0; i < info.channels; ++i) {
     Channel& c = all.channels[static_cast<std::size_t>(i)];
     if (powers(i, 0) == 0) continue;
     const auto n = static_cast<double>(c.good);
@@ -105,23 +105,23 @@ Contents look_at(const io::FileRecording& recording) {
 }
 
 void run(const Inputs& inputs, bool json) {
-  require_different_files({inputs.files, {}});
+  io::require_different_files({inputs.files, {}});
   const io::FileRecording recording = open(inputs);
-  const io::Facts& facts = recording.facts();
+  const io::SignalInfo& info = recording.info();
   const Contents all = look_at(recording);
-  const std::string file = inputs.called();
-  const auto unit = [&](std::size_t k) { return facts.units.empty() ? std::string() : facts.units[k]; };
+  const std::string file = recording.name();
+  const auto unit = [&](std::size_t k) { return info.units.empty() ? std::string() : info.units[k]; };
   if (json) {
     nlohmann::ordered_json out = {{"file", file},
                                   {"kind", io::format_of(inputs.files[0]).name},
-                                  {"channels", facts.channels},
+                                  {"channels", info.channels},
                                   {"frames", all.frames}};
-    out["rate"] = facts.rate > 0 ? nlohmann::ordered_json(facts.rate) : nullptr;
-    if (facts.width > 0) out["width"] = facts.width;
-    if (facts.width > 0) out["height"] = facts.height;
+    out["rate"] = info.rate > 0 ? nlohmann::ordered_json(info.rate) : nullptr;
+    if (info.width > 0) out["width"] = info.width;
+    if (info.width > 0) out["height"] = info.height;
     out["rank"] = all.rank > 0 ? nlohmann::ordered_json(all.rank) : nullptr;
     out["bad_values"] = all.bad;
-    for (const io::Annotation& a : facts.annotations) {
+    for (const io::Annotation& a : info.annotations) {
       out["annotations"].push_back({{"onset", a.onset}, {"duration", a.duration}, {"text", a.text}});
     }
     for (std::size_t k = 0; k < all.channels.size(); ++k) {
@@ -139,19 +139,19 @@ void run(const Inputs& inputs, bool json) {
     return;
   }
   fmt::print("{}: {}, {} channel{}, ", terminal_text(file), io::format_of(inputs.files[0]).name,
-             facts.channels, facts.channels == 1 ? "" : "s");
-  if (facts.width > 0) {
-    fmt::print("{} x {} pixels", facts.width, facts.height);
+             info.channels, info.channels == 1 ? "" : "s");
+  if (info.width > 0) {
+    fmt::print("{} x {} pixels", info.width, info.height);
   } else {
     fmt::print("{} frames", all.frames);
   }
-  if (facts.rate > 0)
-    fmt::print(", {:g} per second ({:.1f} s)", facts.rate, static_cast<double>(all.frames) / facts.rate);
-  if (!facts.annotations.empty()) fmt::print(", {} annotations", facts.annotations.size());
+  if (info.rate > 0)
+    fmt::print(", {:g} per second ({:.1f} s)", info.rate, static_cast<double>(all.frames) / info.rate);
+  if (!info.annotations.empty()) fmt::print(", {} annotations", info.annotations.size());
   fmt::print("\n");
-  if (all.rank > 0 && facts.channels > 1) fmt::print("{} of them independent\n", all.rank);
+  if (all.rank > 0 && info.channels > 1) fmt::print("{} of them independent\n", all.rank);
   const bool varies = std::ranges::any_of(all.channels, [](const Channel& c) { return c.kurtosis > 0; });
-  if (all.rank == 0 && all.bad == 0 && varies && facts.channels > 1)
+  if (all.rank == 0 && all.bad == 0 && varies && info.channels > 1)
     fmt::print("how many of them are independent cannot be told\n");
   if (all.bad > 0) fmt::print("{} values are no numbers: demix cannot separate this as it is\n", all.bad);
   fmt::print("\n{:<16}{:>13}{:>13}{:>13}{:>13}{:>10}{:>7}\n", "channel", "least", "mean", "most", "deviation",

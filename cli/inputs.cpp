@@ -6,10 +6,6 @@
 
 namespace demix::cli {
 
-std::string Inputs::called() const {
-  return files.size() == 1 ? files[0] : fmt::format("{} and {} more", files[0], files.size() - 1);
-}
-
 void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, const std::string& name) {
   command
       .option(name, inputs.files,
@@ -67,7 +63,7 @@ io::FileRecording open(const Inputs& how, const std::vector<std::string>& files)
     read.orientation = how.orientation == "frames" ? io::Orientation::frames : io::Orientation::channels;
   }
   io::FileRecording recording({files.begin(), files.end()}, read);
-  for (const std::string& note : recording.facts().notes) message("note: {}", as_typed(note));
+  for (const std::string& note : recording.info().notes) message("note: {}", as_typed(note));
   return recording;
 }
 

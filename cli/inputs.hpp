@@ -15,8 +15,6 @@ struct Inputs {
   std::string delimiter;
   std::string orientation;
   std::string colour = "grey";
-
-  std::string called() const;  ///< for messages: the only file, or the first and how many more
 };
 
 /// The positional `name` and the options that go with it.

@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/file_use.hpp"
 #include "demix/methods.hpp"
 #include "demix/temporary.hpp"
 #include "demix/version.hpp"
@@ -35,6 +36,9 @@ int run(demix::cli::Program& program, int argc, char** argv) {
     program.run(argc, argv);
   } catch (const demix::cli::UsageError& e) {
     demix::cli::message("demix: {} (see demix --help)", e.what());
+    return misused;
+  } catch (const demix::io::FileConflict& e) {
+    demix::cli::message("demix: {}", e.what());
     return misused;
   } catch (const demix::NoSuchOption& e) {
     std::string option = e.option;

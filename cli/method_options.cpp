@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
-#include "console.hpp"
 #include "demix/threads.hpp"
 
 namespace demix::cli {
@@ -22,7 +21,7 @@ std::string components_complaint(const std::string& text) {
 }
 
 // Of 12.5-14 the two numbers, in order.
-std::optional<std::pair<double, double>> segment_of(const std::string& text) {
+std::optional<FitOptions::TimeSpan> time_span(const std::string& text) {
   const auto number = [](const std::string& part) -> std::optional<double> {
     char* end = nullptr;
     const double value = std::strtod(part.c_str(), &end);
@@ -34,53 +33,12 @@ std::optional<std::pair<double, double>> segment_of(const std::string& text) {
   const auto from = number(text.substr(0, dash));
   const auto to = number(text.substr(dash + 1));
   if (!from || !to || *to <= *from) return {};
-  return std::pair(*from, *to);
+  return FitOptions::TimeSpan{*from, *to};
 }
 
-std::string segment_complaint(const std::string& text) {
-  if (text == "annotations" || segment_of(text)) return "";
+std::string time_span_complaint(const std::string& text) {
+  if (text == "annotations" || time_span(text)) return "";
   return "'" + text + "': expected from-to, as 12.5-14, or annotations";
-}
-
-// Annotations that begin with "bad", as MNE has them.
-bool is_bad(const std::string& text) {
-  std::string start = text.substr(0, 3);
-  for (char& c : start) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return start == "bad";
-}
-
-std::vector<Segment> bad_segments(const std::vector<std::string>& texts, const io::Facts& facts,
-                                  const std::string& name) {
-  const double rate = facts.rate > 0 ? facts.rate : 1;
-  std::vector<Segment> segments;
-  const auto add = [&](double from, double to) {
-    segments.push_back(
-        {static_cast<Index>(std::floor(from * rate)), static_cast<Index>(std::ceil(to * rate))});
-  };
-  for (const std::string& text : texts) {
-    if (const auto segment = segment_of(text)) {
-      add(segment->first, segment->second);
-      continue;
-    }
-    const std::size_t before = segments.size();
-    for (const io::Annotation& a : facts.annotations) {
-      if (is_bad(a.text))
-        add(std::max(0.0, a.onset), std::max(0.0, a.onset + std::max(a.duration, 1 / rate)));
-    }
-    if (segments.size() == before) {
-      throw Failure(fmt::format("{}: has no annotation that begins with bad; give --bad as from-to", name));
-    }
-  }
-  return segments;
-}
-
-Vector<double> read_weights(const std::string& file) {
-  const Signals signals = io::read_signals(file);
-  if (signals.data.rows() != 1) {
-    throw Failure(
-        fmt::format("{}: has {} columns where one weight per frame is expected", file, signals.data.rows()));
-  }
-  return signals.data.row(0).transpose();
 }
 
 }  // namespace
@@ -101,12 +59,13 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   std::vector<std::string> weights;
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
   command
-      .option("--weight", choice.weight,
+      .option("--activity-weight", choice.activity_weight,
               "Weight of a frame, and modulator of sm-ica, as a function of its activity: square (the "
               "paper's); norm, "
               "log, reciprocal, which resist outliers; fourth. All but square tell sources of equal kurtosis "
               "apart")
       .one_of(weights);
+  command.renamed("--weight", "--activity-weight");
   command.option("--seed", choice.options.seed, "Of random starts").show_default();
   command.option(
       "--form", choice.options.form,
@@ -140,10 +99,11 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
               "comma-separated; annotations: those the file calls bad. Sources are of all frames")
       .comma_separated()
       .one_at_a_time()
-      .check(segment_complaint, "from-to");
+      .check(time_span_complaint, "from-to");
   command.option(
-      "--weights", choice.weights,
+      "--frame-weights", choice.frame_weights,
       "auto, fobi, fastica, picard, jade: a file of one number per frame, how much it counts; 0: not at all");
+  command.renamed("--weights", "--frame-weights");
   command
       .option("--stability", choice.options.stability,
               "auto, fobi, fastica, picard, jade: so many times, separate two halves of the frames, drawn by "
@@ -158,25 +118,20 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
                "Online methods: a new random order of the frames in every pass");
 }
 
-namespace {
-
-// " (at 1.250, 3.000 s)": when the frames were that a warning names.
-std::string times_of(const Warning& warning, double rate) {
-  if (warning.frames.empty()) return "";
-  std::string times;
-  for (const std::int64_t frame : warning.frames) {
-    times += fmt::format("{}{:.3f}", times.empty() ? "" : ", ", static_cast<double>(frame) / rate);
+FitOptions fit_options(const MethodChoice& choice) {
+  FitOptions fit;
+  fit.method = choice.method;
+  fit.frame_weights = choice.frame_weights;
+  for (const std::string& text : choice.bad) {
+    if (const auto span = time_span(text)) {
+      fit.bad.push_back(*span);
+    } else {
+      fit.bad_annotations = true;
+    }
   }
-  return fmt::format(" (at {} s)", times);
-}
-
-}  // namespace
-
-Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, const std::string& name) {
-  Progress bar("separating");
-  MethodOptions options = choice.options;
-  options.progress = [&](double share) { bar(share); };
-  if (!choice.weight.empty()) options.weight = weight_named(choice.weight);
+  MethodOptions& options = fit.options;
+  options = choice.options;
+  if (!choice.activity_weight.empty()) options.weight = weight_named(choice.activity_weight);
   if (!choice.whiten.empty()) options.whiten = choice.whiten == "yes";
   if (!choice.order.empty()) options.order = order_named(choice.order);
   options.reading = lambda_reading_named(choice.reading);
@@ -189,36 +144,7 @@ Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, c
     throw UsageError("--bad", "cannot be with --live, which is of the frames that were learned from");
   }
   limit_threads(choice.threads);
-  Outcome outcome;
-  try {
-    std::optional<WeightedRecording> weighted;
-    const Recording* learned = &input;
-    if (!choice.weights.empty()) learned = &weighted.emplace(*learned, read_weights(choice.weights));
-    const RecordingWithout good(*learned, bad_segments(choice.bad, input.facts(), name));
-    if (!choice.bad.empty()) learned = &good;
-    outcome = method_named(choice.method).run(*learned, options);
-  } catch (const NoSuchOption&) {
-    throw;
-  } catch (const NoSuchForm&) {
-    throw;
-  } catch (const NeedsWhitening& e) {
-    throw Failure(fmt::format("{}: {} (give --whiten yes or --whiten no)", name, e.what()));
-  } catch (const Diverged& e) {
-    throw Failure(fmt::format("{}: {}", name, e.what()));
-  } catch (const std::invalid_argument& e) {
-    std::string_view what = e.what();
-    if (what.starts_with("X: ")) what.remove_prefix(3);  // it is called by its file's name here
-    throw Failure(
-        fmt::format("{}: {}{}", name, what, choice.bad.empty() ? "" : " (counted without the --bad frames)"));
-  }
-  outcome.model.names = input.facts().names;
-  for (Warning& w : outcome.model.warnings) {
-    if (choice.bad.empty() && input.facts().rate > 0) w.text += times_of(w, input.facts().rate);
-    if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
-      w.text += "; leave them out with --bad, or use --method auto";
-    }
-  }
-  return outcome;
+  return fit;
 }
 
 }  // namespace demix::cli

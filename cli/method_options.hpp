@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
+
 #include "arguments.hpp"
-#include "demix/methods.hpp"
-#include "demix/signal_files.hpp"
+#include "console.hpp"
+#include "demix/separate_files.hpp"
 
 /// What `separate` and `fit` have in common: the choice of a method and its options.
 namespace demix::cli {
@@ -10,19 +12,28 @@ namespace demix::cli {
 struct MethodChoice {
   std::string method = "auto";
   double components = 0;
-  std::string weight;
+  std::string activity_weight;
   std::string reading = "inverse-square";
   std::string whiten;
   std::string order;
   std::vector<std::string> bad;
-  std::string weights;
+  std::string frame_weights;
   Index threads = 0;
   MethodOptions options;
 };
 
 void add_method_options(Arguments& command, MethodChoice& choice);
 
-/// Runs it with a progress bar; `name` is the input's, for messages. A failure is thrown.
-Outcome run_method(const MethodChoice& choice, const io::FileRecording& input, const std::string& name);
+/// The library's options for what was chosen. Throws UsageError if some do not go together.
+FitOptions fit_options(const MethodChoice& choice);
+
+/// work(options) with a progress bar, on as many threads as were asked for.
+template <typename Work>
+auto with_method(const MethodChoice& choice, const Work& work) {
+  FitOptions options = fit_options(choice);
+  Progress bar("separating");
+  options.options.progress = [&](double share) { bar(share); };
+  return work(options);
+}
 
 }  // namespace demix::cli

@@ -6,10 +6,11 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/file_use.hpp"
 #include "demix/io.hpp"
+#include "demix/output_files.hpp"
 #include "demix/paper.hpp"
 #include "demix/report.hpp"
-#include "file_use.hpp"
 
 namespace demix::cli {
 namespace {
@@ -68,12 +69,12 @@ std::vector<fs::path> possible_files(const fs::path& folder) {
 
 void run(const Options& o) {
   if (o.list) return list_items();
-  require_different_files({{o.expected}, possible_files(o.folder)});
+  io::require_different_files({{o.expected}, possible_files(o.folder)});
   const std::vector<const paper::Item*> items = chosen(o.items);
   const std::string expected = o.expected.empty() ? "" : io::read_file(o.expected);
   check(o, {}, expected);  // what is wrong with the file is said before the work
   report::require_gnuplot();
-  make_folder(o.folder);
+  io::make_folder(o.folder);
   paper::Setting setting;
   setting.folder = o.folder;
   if (const char* data = std::getenv("DEMIX_DATA")) setting.data = data;

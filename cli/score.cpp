@@ -5,9 +5,9 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/file_use.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
-#include "file_use.hpp"
 #include "inputs.hpp"
 
 namespace demix::cli {
@@ -41,11 +41,13 @@ Matrix<double> gain(const Options& o) {
 }
 
 void run(const Options& o) {
-  require_different_files(FileUse{o.estimates.files, {}}.also_reads(o.truth).also_reads({o.mixing, o.model}));
+  io::require_different_files(
+      io::FileUse{o.estimates.files, {}}.also_reads(o.truth).also_reads({o.mixing, o.model}));
   const std::string truth = o.truth[0];
-  const std::string estimate = o.estimates.called();
   Matrix<double> S = gather(open(o.estimates, o.truth));
-  Matrix<double> Y = gather(open(o.estimates));
+  const io::FileRecording estimates = open(o.estimates);
+  const std::string estimate = estimates.name();
+  Matrix<double> Y = gather(estimates);
   require_finite_file(S, truth);
   require_finite_file(Y, estimate);
   if (S.rows() != Y.rows() || S.cols() != Y.cols()) {

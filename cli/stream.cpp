@@ -12,10 +12,10 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/file_use.hpp"
 #include "demix/frame_io.hpp"
 #include "demix/signal_files.hpp"
 #include "demix/stream_separator.hpp"
-#include "file_use.hpp"
 #include "signals.hpp"
 #include "stream_state.hpp"
 #include "stream_status.hpp"
@@ -318,9 +318,9 @@ void require_writable(const std::string& name) {
 }
 
 void run(Options o) {
-  FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
+  io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
   if (!o.start.empty()) use.also_reads({o.start});
-  require_different_files(use);
+  io::require_different_files(use);
   require_writable(o.model);
   require_writable(o.state);
   io::FrameLayout asked;

@@ -9,7 +9,8 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/experiment_figures.hpp"
-#include "file_use.hpp"
+#include "demix/file_use.hpp"
+#include "demix/output_files.hpp"
 #include "problem.hpp"
 
 namespace demix::cli {
@@ -67,11 +68,11 @@ void run(Options& o) {
     throw UsageError("--tau", tuned.label + " has none");
   }
   const std::filesystem::path folder = o.folder;
-  FileUse use{{o.problem.data}, {}};
+  io::FileUse use{{o.problem.data}, {}};
   if (!o.folder.empty()) {
     use.also_writes({folder / "cells.csv", folder / "surface.png", folder / "surface.svg"});
   }
-  require_different_files(use);
+  io::require_different_files(use);
   sort_unique(o.etas);
   sort_unique(o.taus);
   if (o.problem.scenarios.empty()) o.problem.scenarios = {4};
@@ -84,7 +85,7 @@ void run(Options& o) {
   options.taus = o.taus;
   options.runs = o.problem.runs;
   if (!o.folder.empty()) {
-    make_folder(folder);
+    io::make_folder(folder);
     notebook = std::make_unique<CellNotebook>(
         folder / "cells.csv", fmt::format("{} on {}{}, {} frames, seeds {} to {}", tuned.label, problem.name,
                                           fingerprint(o.problem.data), problem.frames(options.runs.samples),

@@ -236,7 +236,7 @@ def make_commands():
     put("expect", "odd", json.dumps({"quick": {"figure.a": [[]], "figure.b": 7}, "full": []}).encode())
     lines = {
         "fit": "fit a.csv b.wav -o m.json -m fastica --components 0.9 --bad 1-2,annotations --threads 2 --seed 7",
-        "separate": "separate a.edf -o d --truth t.csv --no-report --weight log --order power --stability 3",
+        "separate": "separate a.edf -o d --truth t.csv --no-report --activity-weight log --order power --stability 3",
         "stream": "stream - --format f64 --channels 4 --track 2.5 --rate 100 --robust --state s --save-every 10",
         "apply": "apply m.json a.npy -o y.npy --remove 1,3", "info": "info --json --variable x a.mat",
         "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --seeds 2 --samples 100",

@@ -20,8 +20,8 @@ namespace demix::fuzz {
 namespace {
 
 using io::Error;
-using io::Facts;
 using io::ReadOptions;
+using io::SignalInfo;
 using io::SignalReader;
 
 constexpr std::size_t most_values = 1 << 20;  // a few bytes of a packed format may be hours of silence
@@ -52,7 +52,7 @@ void check_message(const std::string& message, const std::string& path) {
 }
 
 void check_facts(const SignalReader& reader) {
-  const Facts& f = reader.facts();
+  const SignalInfo& f = reader.info();
   const auto one_each = [&](const auto& list) {
     return list.empty() || static_cast<Index>(list.size()) == f.channels;
   };
@@ -75,7 +75,7 @@ struct Pass {
 
 Pass read_through(SignalReader& reader, Index block, const std::string& path) {
   Pass pass;
-  Matrix<double> part(reader.facts().channels, block);
+  Matrix<double> part(reader.info().channels, block);
   bool ended = false;
   try {
     while (!pass.is_cut()) {
@@ -114,15 +114,15 @@ std::string read_with(const ReadOptions& options, std::string_view kind, const s
     return e.what();
   }
   check_facts(*reader);
-  const Facts facts = reader->facts();
-  const Index block = std::clamp<Index>((1 << 16) / facts.channels, 1, 1000);
+  const SignalInfo info = reader->info();
+  const Index block = std::clamp<Index>((1 << 16) / info.channels, 1, 1000);
   const Pass first = read_through(*reader, block, path);
   reader->rewind();
-  require(reader->facts().channels == facts.channels && reader->facts().rate == facts.rate,
-          "the same facts again");
+  require(reader->info().channels == info.channels && reader->info().rate == info.rate,
+          "the same info again");
   check_same(first, read_through(*reader, block / 3 + 1, path));
-  if (facts.width > 0 && first.error.empty() && !first.is_cut()) {
-    const auto pixels = static_cast<std::size_t>(facts.width * facts.height * facts.channels);
+  if (info.width > 0 && first.error.empty() && !first.is_cut()) {
+    const auto pixels = static_cast<std::size_t>(info.width * info.height * info.channels);
     require(first.values.size() == pixels, "a picture has as many frames as pixels");
   }
   return first.error;

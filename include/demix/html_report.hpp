@@ -120,6 +120,9 @@ std::vector<Component> components_of(const Page& page);
 /// Channels have different units: their powers are then added in units of each one's variance.
 bool mixed_units(const Page& page);
 
+/// The crosstalk to expect: "about -30 dB, below ..." or that it cannot be told, and why.
+std::string crosstalk_text(const Diagnosis& diagnosis);
+
 /// The page: HTML that is XML too, UTF-8, no scripts, nothing fetched. Throws std::invalid_argument naming
 /// the field that does not fit.
 std::string html(const Page& page);

@@ -8,6 +8,12 @@
 
 namespace demix {
 
+/// Memory that frames are read into, in the type they are stored in.
+struct FrameBuffer {
+  Matrix<double> doubles;
+  Matrix<float> floats;
+};
+
 /// Frames that are gone over in their order, as often as needed: a matrix in memory, or a file larger than
 /// it.
 class Recording {
@@ -28,15 +34,11 @@ class Recording {
   virtual double resolution() const { return std::numeric_limits<double>::epsilon(); }
   virtual std::unique_ptr<Reading> read() const = 0;  ///< from the first frame on; one reading at a time
 
-  /// Memory for frames that lie in none yet.
-  struct Room {
-    Matrix<double> doubles;
-    Matrix<float> floats;
-  };
-  /// Whether any thread can read any frames at any time, by frames_at(): a view of so many from `first` on,
-  /// of where they lie or of `room`, to which they were brought, of the type they are stored in.
-  virtual bool anywhere() const { return false; }
-  virtual AnyFrames frames_at(Index first, Index count, Room& room) const;
+  /// Whether any thread can read any frames at any time, by frames_at(): a view of `count` frames from
+  /// `first` on, in the type they are stored in. They are viewed where they are in memory, or copied to
+  /// `buffer`.
+  virtual bool random_access() const { return false; }
+  virtual AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const;
 
   /// How much each frame counts beside the others, 0 or more: frames of 0 are as if they were not there.
   /// Null: all count the same.
@@ -69,8 +71,8 @@ class MatrixRecording final : public Recording {
   Index frames() const override { return X_.cols(); }
   double resolution() const override { return static_cast<double>(std::numeric_limits<T>::epsilon()); }
   std::unique_ptr<Reading> read() const override;
-  bool anywhere() const override { return true; }
-  AnyFrames frames_at(Index first, Index count, Room& room) const override;
+  bool random_access() const override { return true; }
+  AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override;
 
  private:
   template <typename Dense>
@@ -94,9 +96,9 @@ class WeightedRecording final : public Recording {
   Index frames() const override { return from_.frames(); }
   double resolution() const override { return from_.resolution(); }
   std::unique_ptr<Reading> read() const override { return from_.read(); }
-  bool anywhere() const override { return from_.anywhere(); }
-  AnyFrames frames_at(Index first, Index count, Room& room) const override {
-    return from_.frames_at(first, count, room);
+  bool random_access() const override { return from_.random_access(); }
+  AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override {
+    return from_.frames_at(first, count, buffer);
   }
   const Vector<double>* weights() const override { return &weights_; }
 
@@ -121,8 +123,8 @@ class RecordingWithout final : public Recording {
   Index frames() const override;
   double resolution() const override { return from_.resolution(); }
   std::unique_ptr<Reading> read() const override;
-  bool anywhere() const override { return from_.anywhere(); }
-  AnyFrames frames_at(Index first, Index count, Room& room) const override;
+  bool random_access() const override { return from_.random_access(); }
+  AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override;
   const Vector<double>* weights() const override { return from_.weights() ? &weights_ : nullptr; }
 
  private:
@@ -152,7 +154,7 @@ class MappedRecording final : public Recording {
 
 Matrix<double> gather(const Recording& recording);  ///< all of it in memory
 
-/// Frames as doubles: themselves, or a view of `room`, to which they were brought.
-Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& room);
+/// Frames as doubles: themselves, or a view of `buffer`, which they were copied to.
+Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& buffer);
 
 }  // namespace demix

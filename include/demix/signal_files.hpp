@@ -23,7 +23,7 @@ struct Annotation {
 };
 
 /// What a file says of its signals beside the samples.
-struct Facts {
+struct SignalInfo {
   Index channels = 0;
   Index frames = 0;                ///< 0 = not known before it was read
   double rate = 0;                 ///< frames per second; 0 = unknown
@@ -57,12 +57,12 @@ struct ReadOptions {
 class SignalReader {
  public:
   virtual ~SignalReader() = default;
-  virtual const Facts& facts() const = 0;
+  virtual const SignalInfo& info() const = 0;
   /// At most out.cols() frames into the first columns (as many, unless the file ends); 0 = the end.
   virtual Index read(Eigen::Ref<Matrix<double>> out) = 0;
   virtual void rewind() = 0;  ///< to the first frame
   /// Whether any thread can read from any frame on, by read_at: out.cols() frames, which must be there.
-  virtual bool anywhere() const { return false; }
+  virtual bool random_access() const { return false; }
   virtual void read_at(Index first, Eigen::Ref<Matrix<double>> out) const;
   /// Whether it can be read as the floats it holds, by the second of these.
   virtual bool holds_floats() const { return false; }
@@ -78,7 +78,7 @@ class SignalWriter {
   virtual void finish() = 0;  ///< after the last block: all is written, or an Error thrown
 };
 
-struct Range {
+struct ValueRange {
   double least = 0, most = 0;
 };
 
@@ -98,8 +98,8 @@ struct Format {
   std::unique_ptr<SignalReader> (*open)(const std::filesystem::path& file, const ReadOptions& options);
   /// `file` may have any name; whoever calls has seen to what is there under it. `ranges`: of every channel,
   /// of all that will be written. Null: it is only read.
-  std::unique_ptr<SignalWriter> (*create)(const std::filesystem::path& file, const Facts& facts,
-                                          const std::vector<Range>& ranges);
+  std::unique_ptr<SignalWriter> (*create)(const std::filesystem::path& file, const SignalInfo& info,
+                                          const std::vector<ValueRange>& ranges);
 };
 std::span<const Format> formats();
 const Format& format_of(const std::filesystem::path& path);  ///< by extension; throws Error naming them all
@@ -113,13 +113,16 @@ std::unique_ptr<SignalReader> open_signals(const std::filesystem::path& path,
 class FileRecording final : public Recording {
  public:
   explicit FileRecording(std::vector<std::filesystem::path> paths, const ReadOptions& options = {});
-  const Facts& facts() const { return facts_; }
-  Index channels() const override { return facts_.channels; }
-  Index frames() const override { return is_kept_ ? kept_.cols() : facts_.frames; }
+  const SignalInfo& info() const { return info_; }
+  const std::vector<std::filesystem::path>& paths() const { return paths_; }
+  const ReadOptions& options() const { return options_; }
+  std::string name() const;  ///< for messages: the only file, or the first and how many more
+  Index channels() const override { return info_.channels; }
+  Index frames() const override { return is_kept_ ? kept_.cols() : info_.frames; }
   double resolution() const override;
   std::unique_ptr<Reading> read() const override;
-  bool anywhere() const override;
-  AnyFrames frames_at(Index first, Index count, Room& room) const override;
+  bool random_access() const override;
+  AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override;
 
  private:
   class FileReading;
@@ -127,8 +130,9 @@ class FileRecording final : public Recording {
   void keep(const Frames<double>& part, Index before) const;
 
   std::vector<std::filesystem::path> paths_;
+  ReadOptions options_;
   std::vector<std::unique_ptr<SignalReader>> readers_;
-  Facts facts_;
+  SignalInfo info_;
   mutable Matrix<double> kept_;   // what the first reading has read
   mutable bool is_kept_ = false;  // all of it
   mutable bool is_large_ = false;
@@ -149,6 +153,6 @@ class NewFiles {
 
 /// A file of signals among others: by the extension of `path`, under its temporary name.
 std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const std::filesystem::path& path,
-                                             const Facts& facts, const std::vector<Range>& ranges);
+                                             const SignalInfo& info, const std::vector<ValueRange>& ranges);
 
 }  // namespace demix::io

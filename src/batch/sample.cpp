@@ -13,10 +13,10 @@ Sample<T> sample_of(const Recording& X, std::int64_t frames, std::int64_t enough
       sample.frames.col(k) = chunk.col(k * stride - before).template cast<T>();
   };
   std::int64_t before = 0;
-  if (X.anywhere()) {
-    Recording::Room room;
+  if (X.random_access()) {
+    FrameBuffer buffer;
     for (; before < frames; before += stride) {
-      std::visit([&](const auto& frame) { keep(frame, before); }, X.frames_at(before, 1, room));
+      std::visit([&](const auto& frame) { keep(frame, before); }, X.frames_at(before, 1, buffer));
     }
   } else {
     X.pass([&](const Frames<double>& chunk) {

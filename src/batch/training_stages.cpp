@@ -18,9 +18,9 @@ class HeldRecording final : public Recording {
   Index frames() const override { return view_.cols(); }
   double resolution() const override { return resolution_; }
   std::unique_ptr<Reading> read() const override { return recording_.read(); }
-  bool anywhere() const override { return true; }
-  AnyFrames frames_at(Index first, Index count, Room& room) const override {
-    return recording_.frames_at(first, count, room);
+  bool random_access() const override { return true; }
+  AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override {
+    return recording_.frames_at(first, count, buffer);
   }
   const Vector<double>* weights() const override {
     return sample_.weights.size() > 0 ? &sample_.weights : nullptr;
@@ -35,8 +35,8 @@ class HeldRecording final : public Recording {
 
 // Some frames of X, which has so many, as they are stored.
 std::unique_ptr<Recording> some_of(const Recording& X, Index frames, Index enough) {
-  Recording::Room room;
-  if (X.anywhere() && std::holds_alternative<Frames<float>>(X.frames_at(0, 1, room))) {
+  FrameBuffer buffer;
+  if (X.random_access() && std::holds_alternative<Frames<float>>(X.frames_at(0, 1, buffer))) {
     return std::make_unique<HeldRecording<float>>(sample_of<float>(X, frames, enough), X.resolution());
   }
   return std::make_unique<HeldRecording<double>>(sample_of<double>(X, frames, enough), X.resolution());
@@ -54,7 +54,7 @@ TrainingStages::TrainingStages(const Recording& X, const Whitening& white) : con
   const Index d = white.components();
   const Index few = std::max<Index>(4096, 10 * d * d);
   const Recording& all =
-      X.anywhere() ? X : keep(some_of(X, white.frames, std::max(few, held_values / X.channels())));
+      X.random_access() ? X : keep(some_of(X, white.frames, std::max(few, held_values / X.channels())));
   const Index frames = all.frames();
   if (const Index part = std::max(few, frames / 32); 4 * part <= frames) {
     stages_.push_back(&keep(some_of(all, frames, part)));

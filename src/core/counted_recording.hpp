@@ -19,10 +19,10 @@ class CountedRecording final : public Recording {
   Index frames() const override { return from_.frames(); }
   double resolution() const override { return from_.resolution(); }
   const Vector<double>* weights() const override { return from_.weights(); }
-  bool anywhere() const override { return from_.anywhere(); }
-  AnyFrames frames_at(Index first, Index count, Room& room) const override {
+  bool random_access() const override { return from_.random_access(); }
+  AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override {
     counted(count);
-    return from_.frames_at(first, count, room);
+    return from_.frames_at(first, count, buffer);
   }
   std::unique_ptr<Reading> read() const override { return std::make_unique<Counted>(*this); }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/blocks.hpp"
+#include "core/strongest_channel.hpp"
 
 namespace demix {
 namespace {
@@ -128,10 +129,7 @@ std::vector<Index> put_in_order(Model& model, const Vector<double>& deviation, O
     Vector<double> strength = before.mixing.col(from);
     for (Index c = 0; c < strength.size(); ++c)
       strength(c) = deviation(c) > 0 ? strength(c) / deviation(c) : 0;
-    const double largest = strength.cwiseAbs().maxCoeff();
-    Index strongest = 0;
-    while (std::abs(strength(strongest)) < (1 - 1e-6) * largest) ++strongest;
-    const double sign = strength(strongest) < 0 ? -1 : 1;
+    const double sign = strength(strongest_channel(strength)) < 0 ? -1 : 1;
     model.unmixing.row(i) = sign * before.unmixing.row(from);
     model.mixing.col(i) = sign * before.mixing.col(from);
     model.kurtosis(i) = before.kurtosis(from);

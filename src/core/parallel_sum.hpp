@@ -14,12 +14,15 @@
 
 namespace demix {
 
-/// The chunks of a recording for several threads: each is read by one of them, all at once if it can be read
-/// from anywhere, else in turns.
+/// The chunks of a recording for several threads: each is read by one of them, all at once if it has random
+/// access, else in turns.
 class SharedReading {
  public:
   explicit SharedReading(const Recording& X)
-      : X_(X), anywhere_(X.anywhere()), frames_(X.frames()), source_(anywhere_ ? nullptr : X.read()) {}
+      : X_(X),
+        random_access_(X.random_access()),
+        frames_(X.frames()),
+        source_(random_access_ ? nullptr : X.read()) {}
 
   struct Chunk {
     Index number = 0;
@@ -28,33 +31,33 @@ class SharedReading {
   };
   /// use(view of the next one); `chunk` is told first, also if reading throws.
   template <typename Use>
-  void next(Chunk& chunk, Recording::Room& room, const Use& use) {
+  void next(Chunk& chunk, FrameBuffer& buffer, const Use& use) {
     {
       const std::scoped_lock lock(mutex_);
       chunk = {chunks_++, before_, 0};
       if (over_) return;
-      if (anywhere_) {
+      if (random_access_) {
         chunk.frames = std::min<Index>(X_.chunk_frames(), frames_ - before_);
         before_ += chunk.frames;
       } else {
         over_ = true;  // unless it goes well
-        room.doubles.resize(X_.channels(), X_.chunk_frames());
-        chunk.frames = source_->next(room.doubles);
+        buffer.doubles.resize(X_.channels(), X_.chunk_frames());
+        chunk.frames = source_->next(buffer.doubles);
         before_ += chunk.frames;
         over_ = chunk.frames == 0;
       }
       if (chunk.frames == 0) return;
     }
-    if (anywhere_) {
-      use(X_.frames_at(chunk.before, chunk.frames, room));
+    if (random_access_) {
+      use(X_.frames_at(chunk.before, chunk.frames, buffer));
     } else {
-      use(Frames<double>(room.doubles.leftCols(chunk.frames)));
+      use(Frames<double>(buffer.doubles.leftCols(chunk.frames)));
     }
   }
 
  private:
   const Recording& X_;
-  const bool anywhere_;
+  const bool random_access_;
   const Index frames_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<Recording::Reading> source_;
@@ -101,12 +104,12 @@ void parallel_sum(const Recording& X, Sum& total, const Add& add) {
   };
   const auto work = [&] {
     try {
-      Recording::Room room;
+      FrameBuffer buffer;
       SharedReading::Chunk chunk;
       for (;;) {
         Part part{zero, {}};
         try {
-          source.next(chunk, room, [&](const AnyFrames& frames) { add(part.sum, frames, chunk.before); });
+          source.next(chunk, buffer, [&](const AnyFrames& frames) { add(part.sum, frames, chunk.before); });
         } catch (...) {
           part.wrong = std::current_exception();
         }

@@ -34,7 +34,7 @@ Index Recording::chunk_frames() const {
   return std::clamp<Index>((Index{1} << 16) / std::max<Index>(1, channels()) / 512, 1, 32) * 512;
 }
 
-AnyFrames Recording::frames_at(Index, Index, Room&) const {
+AnyFrames Recording::frames_at(Index, Index, FrameBuffer&) const {
   throw std::logic_error("frames_at: this recording is read from its first frame on");
 }
 
@@ -50,7 +50,7 @@ std::unique_ptr<Recording::Reading> MatrixRecording<T>::read() const {
 }
 
 template <typename T>
-AnyFrames MatrixRecording<T>::frames_at(Index first, Index count, Room&) const {
+AnyFrames MatrixRecording<T>::frames_at(Index first, Index count, FrameBuffer&) const {
   return Frames<T>(X_.middleCols(first, count));
 }
 template class MatrixRecording<float>;
@@ -104,8 +104,8 @@ Index RecordingWithout::frames() const {
   return left;
 }
 
-AnyFrames RecordingWithout::frames_at(Index first, Index count, Room& room) const {
-  Room part;
+AnyFrames RecordingWithout::frames_at(Index first, Index count, FrameBuffer& buffer) const {
+  FrameBuffer part;
   bool floats = false;
   const auto bring = [&](const auto& frames, auto& to, Index done) {
     if (done == 0) to.resize(channels(), count);
@@ -121,17 +121,17 @@ AnyFrames RecordingWithout::frames_at(Index first, Index count, Room& room) cons
       const AnyFrames frames = from_.frames_at(s.first + offset, now, part);
       floats = std::holds_alternative<Frames<float>>(frames);
       if (floats) {
-        bring(std::get<Frames<float>>(frames), room.floats, done);
+        bring(std::get<Frames<float>>(frames), buffer.floats, done);
       } else {
-        bring(std::get<Frames<double>>(frames), room.doubles, done);
+        bring(std::get<Frames<double>>(frames), buffer.doubles, done);
       }
       done += now;
       if (done == count) break;
     }
     before += size;
   }
-  if (floats) return Frames<float>(room.floats);
-  return Frames<double>(room.doubles);
+  if (floats) return Frames<float>(buffer.floats);
+  return Frames<double>(buffer.doubles);
 }
 
 class RecordingWithout::Skipping final : public Reading {
@@ -197,17 +197,17 @@ std::unique_ptr<Recording::Reading> MappedRecording::read() const {
 void MappedRecording::pass(const Visitor& visit) const {
   InOrder in_order{&visit, {}};
   parallel_sum(from_, in_order, [&](InOrder& mine, const AnyFrames& chunk, std::int64_t) {
-    thread_local Matrix<double> room;
-    mine.frames = map_(as_doubles(chunk, room));
+    thread_local Matrix<double> buffer;
+    mine.frames = map_(as_doubles(chunk, buffer));
   });
 }
 
-Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& room) {
+Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& buffer) {
   if (const auto* doubles = std::get_if<Frames<double>>(&frames)) return *doubles;
   const auto& floats = std::get<Frames<float>>(frames);
-  room.resize(floats.rows(), floats.cols());
-  for (Index t = 0; t < floats.cols(); ++t) widen(floats.col(t).data(), floats.rows(), room.col(t).data());
-  return room;
+  buffer.resize(floats.rows(), floats.cols());
+  for (Index t = 0; t < floats.cols(); ++t) widen(floats.col(t).data(), floats.rows(), buffer.col(t).data());
+  return buffer;
 }
 
 Matrix<double> gather(const Recording& recording) {

@@ -91,13 +91,13 @@ class ChannelLines final : public SignalReader {
  public:
   ChannelLines(Part text, std::vector<TextLine> lines, std::uint64_t columns, char delimiter)
       : text_(std::move(text)), delimiter_(delimiter), name_(text_.bytes->path().string()) {
-    facts_.channels = static_cast<Index>(lines.size());
-    facts_.frames = static_cast<Index>(columns);
+    info_.channels = static_cast<Index>(lines.size());
+    info_.frames = static_cast<Index>(columns);
     for (const TextLine& line : lines) cursors_.push_back({line, line.begin, false});
   }
 
-  Facts& facts() { return facts_; }
-  const Facts& facts() const override { return facts_; }
+  SignalInfo& info() { return info_; }
+  const SignalInfo& info() const override { return info_; }
 
   void rewind() override {
     at_ = 0;
@@ -105,13 +105,13 @@ class ChannelLines final : public SignalReader {
   }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
-    const Index n = std::min(out.cols(), facts_.frames - at_);
+    const Index n = std::min(out.cols(), info_.frames - at_);
     if (n == 0) return 0;
     values_.resize(n);
     for (Index i = 0; i < out.rows(); ++i) {
       Cursor& c = cursors_[static_cast<std::size_t>(i)];
       parse(c);
-      if (at_ + n == facts_.frames && !c.done) throw wrong_length(c, at_ + n + left_in(c));
+      if (at_ + n == info_.frames && !c.done) throw wrong_length(c, at_ + n + left_in(c));
       out.row(i).head(n) = values_;
     }
     at_ += n;
@@ -168,7 +168,7 @@ class ChannelLines final : public SignalReader {
   Error wrong_length(const Cursor& c, Index fields) const {
     return Error(
         at_line(name_, c.line.number,
-                wrong_fields(static_cast<std::size_t>(fields), static_cast<std::size_t>(facts_.frames))));
+                wrong_fields(static_cast<std::size_t>(fields), static_cast<std::size_t>(info_.frames))));
   }
   Error no_number(const Cursor& c, Index got, std::string_view field) const {
     return Error(at_line(name_, c.line.number, wrong_number(static_cast<std::size_t>(at_ + got), field)));
@@ -177,7 +177,7 @@ class ChannelLines final : public SignalReader {
   Part text_;
   char delimiter_;
   std::string name_;
-  Facts facts_;
+  SignalInfo info_;
   std::vector<Cursor> cursors_;
   Index at_ = 0;  // frame
   Eigen::RowVectorXd values_;
@@ -214,7 +214,7 @@ Reader open_channel_lines(const Path& file, char delimiter, Orientation asked) {
   }
   require_channels(rows, file.string());
   auto reader = std::make_unique<ChannelLines>(text, std::move(kept), columns, delimiter);
-  note_channel_rows(reader->facts(), rows, columns, asked, file.string());
+  note_channel_rows(reader->info(), rows, columns, asked, file.string());
   return reader;
 }
 

@@ -173,7 +173,7 @@ Header parse_header(std::ifstream& in, std::uint64_t bytes, const std::string& n
 }
 
 // Opened with EDFlib, which allows a path only once and is not safe with threads, and closed at once.
-void read_with_edflib(const Path& path, Facts& facts) {
+void read_with_edflib(const Path& path, SignalInfo& info) {
   const std::lock_guard hold(edflib_lock());
   const auto header = std::make_unique<edf_hdr_struct>();
   if (edfopen_file_readonly(path.c_str(), header.get(), EDFLIB_READ_ALL_ANNOTATIONS) != 0) {
@@ -195,13 +195,13 @@ void read_with_edflib(const Path& path, Facts& facts) {
   std::snprintf(start, sizeof start, "%04d-%02d-%02dT%02d:%02d:%02d", header->startdate_year,
                 header->startdate_month, header->startdate_day, header->starttime_hour,
                 header->starttime_minute, header->starttime_second);
-  facts.start = start;
+  info.start = start;
   edf_annotation_struct found;
   for (int i = 0; i < header->annotations_in_file; ++i) {
     if (edf_get_annotation(header->handle, i, &found) != 0) break;
     constexpr double units = EDFLIB_TIME_DIMENSION;
     const double duration = found.duration_l < 0 ? -1 : static_cast<double>(found.duration_l) / units;
-    facts.annotations.push_back(
+    info.annotations.push_back(
         {static_cast<double>(found.onset) / units, duration, as_utf8(found.annotation)});
   }
   edfclose_file(header->handle);
@@ -230,20 +230,20 @@ class EdfReader final : public SignalReader {
     if (!in_) throw failure(path, "cannot open");
     header_ = parse_header(in_, std::filesystem::file_size(path), path.string());
     choose_channels();
-    read_with_edflib(path, facts_);
+    read_with_edflib(path, info_);
   }
 
-  const Facts& facts() const override { return facts_; }
+  const SignalInfo& info() const override { return info_; }
   void rewind() override { frame_ = 0; }
   double resolution() const override { return header_.width == 2 ? 0x1p-15 : 0x1p-23; }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
     Index done = 0;
-    while (done < out.cols() && frame_ < facts_.frames) {
+    while (done < out.cols() && frame_ < info_.frames) {
       const char* record = record_of(static_cast<std::uint64_t>(frame_ / samples_));
       const Index within = frame_ % samples_;
       const Index count = std::min(samples_ - within, out.cols() - done);
-      for (Index c = 0; c < facts_.channels; ++c) {
+      for (Index c = 0; c < info_.channels; ++c) {
         const Signal& s = channels_[static_cast<std::size_t>(c)];
         const char* p = record + s.offset + static_cast<std::size_t>(within) * header_.width;
         for (Index k = 0; k < count; ++k, p += header_.width) {
@@ -270,19 +270,19 @@ class EdfReader final : public SignalReader {
     for (const Signal& s : all) {
       if (s.samples == samples_) {
         channels_.push_back(s);
-        facts_.names.push_back(s.label);
-        facts_.units.push_back(s.unit);
+        info_.names.push_back(s.label);
+        info_.units.push_back(s.unit);
       } else {
         others += (others.empty() ? "" : ", ") + s.label + " at " + rate_text(rate_of(s.samples));
       }
     }
-    facts_.channels = static_cast<Index>(channels_.size());
-    facts_.rate = rate_of(samples_);
-    facts_.frames = static_cast<Index>(header_.records) * samples_;
+    info_.channels = static_cast<Index>(channels_.size());
+    info_.rate = rate_of(samples_);
+    info_.frames = static_cast<Index>(header_.records) * samples_;
     if (!others.empty()) {
-      facts_.notes.push_back(path_.string() + ": left out what has another rate than " +
-                             rate_text(facts_.rate) + " per second, the rate of most channels: " + others +
-                             "; resample it to use it");
+      info_.notes.push_back(path_.string() + ": left out what has another rate than " +
+                            rate_text(info_.rate) + " per second, the rate of most channels: " + others +
+                            "; resample it to use it");
     }
   }
 
@@ -315,7 +315,7 @@ class EdfReader final : public SignalReader {
   Path path_;
   std::ifstream in_;
   Header header_;
-  Facts facts_;
+  SignalInfo info_;
   std::vector<Signal> channels_;
   Index samples_ = 0;  // of a channel in a record
   Index frame_ = 0;
@@ -337,8 +337,8 @@ Error without(const Path& path) {
 }  // namespace
 
 Reader open_edf(const Path& file, const ReadOptions&) { throw without(file); }
-Writer create_edf(const Path& file, const Facts&, const Ranges&) { throw without(file); }
-Writer create_bdf(const Path& file, const Facts&, const Ranges&) { throw without(file); }
+Writer create_edf(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
+Writer create_bdf(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
 #endif
 
 }  // namespace demix::io

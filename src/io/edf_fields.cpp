@@ -85,13 +85,13 @@ std::string ascii(std::string_view text, std::size_t width) {
   return std::string(trimmed(std::string(trimmed(out)).substr(0, width)));
 }
 
-std::vector<std::string> labels(const Facts& facts) {
+std::vector<std::string> labels(const SignalInfo& info) {
   constexpr std::size_t width = 16;
   std::set<std::string> taken = {"", "EDF Annotations", "BDF Annotations"};
   std::vector<std::string> all;
-  for (std::size_t c = 0; c < static_cast<std::size_t>(facts.channels); ++c) {
+  for (std::size_t c = 0; c < static_cast<std::size_t>(info.channels); ++c) {
     const std::string number = std::to_string(c + 1);
-    const std::string whole = facts.names.empty() ? "channel " + number : ascii(facts.names[c], width);
+    const std::string whole = info.names.empty() ? "channel " + number : ascii(info.names[c], width);
     std::string label = whole.empty() ? "channel " + number : whole;
     for (int k = 2; taken.contains(label); ++k) {
       const std::string ending = std::string("-").append(std::to_string(k));

@@ -22,7 +22,7 @@ std::string limit_above(double value);
 /// Printable ASCII of at most `width` characters.
 std::string ascii(std::string_view text, std::size_t width);
 /// Labels of signals: of 16 characters, all different.
-std::vector<std::string> labels(const Facts& facts);
+std::vector<std::string> labels(const SignalInfo& info);
 /// As many bytes of UTF-8 as fit, without half a character at the end.
 std::string cut_utf8(std::string_view text, std::size_t bytes);
 

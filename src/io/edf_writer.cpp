@@ -25,7 +25,7 @@ struct Limits {
   double least = 0, most = 0;
 };
 
-Limits limits_of(const Range& range, int levels, const std::string& who) {
+Limits limits_of(const ValueRange& range, int levels, const std::string& who) {
   if (!std::isfinite(range.least) || !std::isfinite(range.most)) {
     throw Error(who + " holds values that are not finite, which EDF cannot; write .csv or .npy");
   }
@@ -53,17 +53,17 @@ Limits limits_of(const Range& range, int levels, const std::string& who) {
 
 class EdfWriter final : public SignalWriter {
  public:
-  EdfWriter(const Path& path, const Facts& facts, const Ranges& ranges, bool bdf)
-      : path_(path), channels_(facts.channels), width_(bdf ? 3 : 2) {
-    choose_record(facts);
-    labels_ = edf::labels(facts);
+  EdfWriter(const Path& path, const SignalInfo& info, const Ranges& ranges, bool bdf)
+      : path_(path), channels_(info.channels), width_(bdf ? 3 : 2) {
+    choose_record(info);
+    labels_ = edf::labels(info);
     for (std::size_t c = 0; c < labels_.size(); ++c) {
-      const Range range = c < ranges.size() ? ranges[c] : Range{};
+      const ValueRange range = c < ranges.size() ? ranges[c] : ValueRange{};
       limits_.push_back(limits_of(range, most_digital() - least_digital(),
                                   path.string() + ": channel " + std::to_string(c + 1)));
     }
-    choose_annotations(facts);
-    open(facts);
+    choose_annotations(info);
+    open(info);
     block_.resize(record_.frames, channels_);
     digital_.resize(static_cast<std::size_t>(record_.frames * channels_));
   }
@@ -109,8 +109,8 @@ class EdfWriter final : public SignalWriter {
   int most_digital() const { return width_ == 2 ? 32767 : 8388607; }
   int least_digital() const { return -most_digital() - 1; }
 
-  void choose_record(const Facts& facts) {
-    if (!(facts.rate > 0)) {
+  void choose_record(const SignalInfo& info) {
+    if (!(info.rate > 0)) {
       throw Error(path_.string() + ": EDF needs the number of frames per second; give `rate`");
     }
     if (channels_ >= EDFLIB_MAXSIGNALS) {
@@ -118,29 +118,29 @@ class EdfWriter final : public SignalWriter {
                   " channels, not " + std::to_string(channels_) + "; write .csv or .npy");
     }
     constexpr Index record_bytes = 8 << 20;  // EDFlib: 10 MB, with the annotations
-    const auto record = edf::choose_record(facts.rate, facts.frames, record_bytes / (channels_ * width_));
+    const auto record = edf::choose_record(info.rate, info.frames, record_bytes / (channels_ * width_));
     if (!record) {
-      throw Error(path_.string() + ": EDF cannot hold " + std::to_string(facts.rate) +
+      throw Error(path_.string() + ": EDF cannot hold " + std::to_string(info.rate) +
                   " frames per second exactly; resample, or write .csv or .npy");
     }
     record_ = *record;
   }
 
   // Every record has room for one annotation in each signal of annotations.
-  void choose_annotations(const Facts& facts) {
+  void choose_annotations(const SignalInfo& info) {
     double last = 0;
-    for (const Annotation& a : facts.annotations) {
+    for (const Annotation& a : info.annotations) {
       if (a.onset < 0) continue;
       ++annotations_;
       last = std::max(last, a.onset);
     }
-    const Index records = facts.frames > 0 ? facts.frames / record_.frames
-                                           : static_cast<Index>(std::min(1e8, last / record_.seconds()));
+    const Index records = info.frames > 0 ? info.frames / record_.frames
+                                          : static_cast<Index>(std::min(1e8, last / record_.seconds()));
     const Index wanted = annotations_ / std::max<Index>(records, 1) + 1;
     annotation_signals_ = std::min({wanted, Index{most_annotation_signals}, EDFLIB_MAXSIGNALS - channels_});
   }
 
-  void open(const Facts& facts) {
+  void open(const SignalInfo& info) {
     const std::lock_guard hold(edflib_lock());
     const int type = width_ == 2 ? EDFLIB_FILETYPE_EDFPLUS : EDFLIB_FILETYPE_BDFPLUS;
     handle_ = edfopen_file_writeonly(path_.c_str(), type, static_cast<int>(channels_));
@@ -150,8 +150,8 @@ class EdfWriter final : public SignalWriter {
     for (int c = 0; c < static_cast<int>(channels_); ++c) {
       const auto i = static_cast<std::size_t>(c);
       edf_set_label(handle_, c, labels_[i].c_str());
-      if (!facts.units.empty()) {
-        edf_set_physical_dimension(handle_, c, edf::ascii(facts.units[i], 8).c_str());
+      if (!info.units.empty()) {
+        edf_set_physical_dimension(handle_, c, edf::ascii(info.units[i], 8).c_str());
       }
       edf_set_samplefrequency(handle_, c, static_cast<int>(record_.frames));
       edf_set_digital_minimum(handle_, c, least_digital());
@@ -162,8 +162,8 @@ class EdfWriter final : public SignalWriter {
     edf_set_datarecord_duration(handle_, record_.duration);
     edf_set_number_of_annotation_signals(handle_, static_cast<int>(annotation_signals_));
     edf_set_equipment(handle_, "demix");
-    set_start(facts.start);
-    put_annotations(facts.annotations);
+    set_start(info.start);
+    put_annotations(info.annotations);
   }
 
   // Without a start, the one that is usual for "unknown"; never the clock: the same input, the same bytes.
@@ -244,11 +244,11 @@ class EdfWriter final : public SignalWriter {
 
 }  // namespace
 
-Writer create_edf(const Path& file, const Facts& facts, const Ranges& ranges) {
-  return std::make_unique<EdfWriter>(file, facts, ranges, false);
+Writer create_edf(const Path& file, const SignalInfo& info, const Ranges& ranges) {
+  return std::make_unique<EdfWriter>(file, info, ranges, false);
 }
-Writer create_bdf(const Path& file, const Facts& facts, const Ranges& ranges) {
-  return std::make_unique<EdfWriter>(file, facts, ranges, true);
+Writer create_bdf(const Path& file, const SignalInfo& info, const Ranges& ranges) {
+  return std::make_unique<EdfWriter>(file, info, ranges, true);
 }
 
 }  // namespace demix::io

@@ -64,35 +64,35 @@ std::vector<std::string> labels(const mat::File& mat, const Fields& fields, std:
   return names;
 }
 
-void add_events(Facts& facts, const mat::File& mat, const Fields& fields, const Path& file) {
+void add_events(SignalInfo& info, const mat::File& mat, const Fields& fields, const Path& file) {
   const auto events = fields.find("event");
   if (events == fields.end()) return;
-  std::vector<Annotation>& all = facts.annotations;
+  std::vector<Annotation>& all = info.annotations;
   mat.each_field(events->second, [&](std::size_t item, const std::string& field, const mat::Array& value) {
     all.resize(item + 1, {NAN, -1, ""});
     const double frames = mat.number(value).value_or(NAN);
     if (field == "type") all[item].text = mat.text(value);
-    if (field == "latency") all[item].onset = (frames - 1) / facts.rate;  // the first frame is 1
-    if (field == "duration" && frames >= 0) all[item].duration = frames / facts.rate;
+    if (field == "latency") all[item].onset = (frames - 1) / info.rate;  // the first frame is 1
+    if (field == "duration" && frames >= 0) all[item].duration = frames / info.rate;
   });
   const std::size_t lost = std::erase_if(all, [](const Annotation& a) { return !std::isfinite(a.onset); });
   if (lost > 0) {
-    facts.notes.push_back(file.string() + ": " + std::to_string(lost) +
-                          " events without a latency are left out");
+    info.notes.push_back(file.string() + ": " + std::to_string(lost) +
+                         " events without a latency are left out");
   }
 }
 
-Facts facts_of(const mat::File& mat, const Fields& fields, std::uint64_t channels, double rate,
-               const Path& file) {
-  Facts facts;
-  facts.channels = static_cast<Index>(channels);
-  facts.rate = number(mat, fields, "srate", 0);
-  if (!(facts.rate > 0 && std::isfinite(facts.rate))) facts.rate = rate;
-  if (!(facts.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give `rate`");
-  facts.names = labels(mat, fields, channels);
-  facts.units.assign(channels, "uV");
-  add_events(facts, mat, fields, file);
-  return facts;
+SignalInfo facts_of(const mat::File& mat, const Fields& fields, std::uint64_t channels, double rate,
+                    const Path& file) {
+  SignalInfo info;
+  info.channels = static_cast<Index>(channels);
+  info.rate = number(mat, fields, "srate", 0);
+  if (!(info.rate > 0 && std::isfinite(info.rate))) info.rate = rate;
+  if (!(info.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give `rate`");
+  info.names = labels(mat, fields, channels);
+  info.units.assign(channels, "uV");
+  add_events(info, mat, fields, file);
+  return info;
 }
 
 // The name that was stored may be of before the files were renamed.
@@ -156,10 +156,10 @@ NumbersLayout layout_of(const mat::File& mat, const Fields& fields, const Extent
   NumbersLayout layout;
   layout.type = number_type('f', 4);
   layout.frames = e.points * e.trials;
-  layout.facts = facts_of(mat, fields, e.channels, rate, file);
+  layout.info = facts_of(mat, fields, e.channels, rate, file);
   if (e.trials > 1) {
-    layout.facts.notes.push_back(file.string() + ": its " + std::to_string(e.trials) + " epochs of " +
-                                 std::to_string(e.points) + " frames are taken one after the other");
+    layout.info.notes.push_back(file.string() + ": its " + std::to_string(e.trials) + " epochs of " +
+                                std::to_string(e.points) + " frames are taken one after the other");
   }
   return layout;
 }
@@ -195,11 +195,11 @@ double microvolts(const std::string& unit) {
 
 class SetWriter final : public SignalWriter {
  public:
-  SetWriter(const Path& file, Facts facts) : facts_(std::move(facts)), out_(file) {
-    if (!(facts_.rate > 0)) throw Error(out_.name() + ": an EEGLAB dataset needs a rate; give `rate`");
-    scale_.setOnes(facts_.channels);
-    for (std::size_t i = 0; i < facts_.units.size(); ++i)
-      scale_(static_cast<Index>(i)) = microvolts(facts_.units[i]);
+  SetWriter(const Path& file, SignalInfo info) : info_(std::move(info)), out_(file) {
+    if (!(info_.rate > 0)) throw Error(out_.name() + ": an EEGLAB dataset needs a rate; give `rate`");
+    scale_.setOnes(info_.channels);
+    for (std::size_t i = 0; i < info_.units.size(); ++i)
+      scale_(static_cast<Index>(i)) = microvolts(info_.units[i]);
     put_start(0);
   }
 
@@ -225,11 +225,11 @@ class SetWriter final : public SignalWriter {
   }
 
  private:
-  std::uint64_t data_bytes() const { return frames_ * static_cast<std::uint64_t>(facts_.channels) * 4; }
+  std::uint64_t data_bytes() const { return frames_ * static_cast<std::uint64_t>(info_.channels) * 4; }
 
   mat::Around data() const {
     return mat::around_numbers("", mat::Class::real32, mat::type_single,
-                               static_cast<std::uint32_t>(facts_.channels),
+                               static_cast<std::uint32_t>(info_.channels),
                                static_cast<std::uint32_t>(frames_), data_bytes());
   }
 
@@ -252,12 +252,12 @@ class SetWriter final : public SignalWriter {
             {"filename", empty},
             {"filepath", empty},
             {"comments", empty},
-            {"nbchan", mat::number_array("", static_cast<double>(facts_.channels))},
+            {"nbchan", mat::number_array("", static_cast<double>(info_.channels))},
             {"trials", mat::number_array("", 1)},
             {"pnts", mat::number_array("", frames)},
-            {"srate", mat::number_array("", facts_.rate)},
+            {"srate", mat::number_array("", info_.rate)},
             {"xmin", mat::number_array("", 0)},
-            {"xmax", mat::number_array("", (frames - 1) / facts_.rate)},
+            {"xmax", mat::number_array("", (frames - 1) / info_.rate)},
             {"times", empty},
             {"icaact", empty},
             {"icawinv", empty},
@@ -278,24 +278,24 @@ class SetWriter final : public SignalWriter {
   }
 
   std::string chanlocs() const {
-    if (facts_.names.empty()) return mat::empty_array();
+    if (info_.names.empty()) return mat::empty_array();
     std::string items;
-    for (const std::string& name : facts_.names) items += mat::text_array(name);
-    return mat::struct_head("", facts_.names.size(), {"labels"}, items.size()) + items;
+    for (const std::string& name : info_.names) items += mat::text_array(name);
+    return mat::struct_head("", info_.names.size(), {"labels"}, items.size()) + items;
   }
 
   std::string events() const {
-    if (facts_.annotations.empty()) return mat::empty_array();
+    if (info_.annotations.empty()) return mat::empty_array();
     std::string items;
-    for (const Annotation& a : facts_.annotations) {
-      items += mat::text_array(a.text) + mat::number_array("", a.onset * facts_.rate + 1) +
-               (a.duration >= 0 ? mat::number_array("", a.duration * facts_.rate) : mat::empty_array());
+    for (const Annotation& a : info_.annotations) {
+      items += mat::text_array(a.text) + mat::number_array("", a.onset * info_.rate + 1) +
+               (a.duration >= 0 ? mat::number_array("", a.duration * info_.rate) : mat::empty_array());
     }
-    return mat::struct_head("", facts_.annotations.size(), {"type", "latency", "duration"}, items.size()) +
+    return mat::struct_head("", info_.annotations.size(), {"type", "latency", "duration"}, items.size()) +
            items;
   }
 
-  Facts facts_;
+  SignalInfo info_;
   Vector<double> scale_;
   std::uint64_t frames_ = 0;
   OutputFile out_;
@@ -303,8 +303,8 @@ class SetWriter final : public SignalWriter {
 
 }  // namespace
 
-Writer create_set(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<SetWriter>(file, facts);
+Writer create_set(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<SetWriter>(file, info);
 }
 
 }  // namespace demix::io

@@ -8,51 +8,51 @@ namespace demix::io {
 using Path = std::filesystem::path;
 using Reader = std::unique_ptr<SignalReader>;
 using Writer = std::unique_ptr<SignalWriter>;
-using Ranges = std::vector<Range>;
+using Ranges = std::vector<ValueRange>;
 
 // frame_signals.cpp: what streams read and write too
 Reader open_wav(const Path& file, const ReadOptions& options);
-Writer create_wav(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_wav(const Path& file, const SignalInfo& info, const Ranges& ranges);
 Reader open_text(const Path& file, const ReadOptions& options);
-Writer create_comma_text(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_tab_text(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_comma_text(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_tab_text(const Path& file, const SignalInfo& info, const Ranges& ranges);
 Reader open_f32(const Path& file, const ReadOptions& options);
 Reader open_f64(const Path& file, const ReadOptions& options);
-Writer create_f32(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_f64(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_f32(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_f64(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // npy.cpp
 Reader open_npy(const Path& file, const ReadOptions& options);
-Writer create_npy(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_npy(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // npz.cpp, mat.cpp, eeglab.cpp
 Reader open_npz(const Path& file, const ReadOptions& options);
-Writer create_npz(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_npz(const Path& file, const SignalInfo& info, const Ranges& ranges);
 Reader open_mat(const Path& file, const ReadOptions& options);
-Writer create_mat(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_mat(const Path& file, const SignalInfo& info, const Ranges& ranges);
 Reader open_set(const Path& file, const ReadOptions& options);
-Writer create_set(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_set(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // sound.cpp: libsndfile
 Reader open_sound(const Path& file, const ReadOptions& options);
-Writer create_flac(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_ogg(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_aiff(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_flac(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_ogg(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_aiff(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // pictures.cpp: libpng, libjpeg, libtiff
 Reader open_picture(const Path& file, const ReadOptions& options);
-Writer create_png(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_jpeg(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_tiff(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_pnm(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_png(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_jpeg(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_tiff(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_pnm(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // edf.cpp, edf_writer.cpp: EDFlib
 Reader open_edf(const Path& file, const ReadOptions& options);
 /// EDF+ (16 bits) and BDF+ (24 bits). A file is whole data records: their length is chosen to divide
-/// facts.frames; where none does, or facts.frames is 0, the last frame is repeated to the end of its record.
+/// info.frames; where none does, or info.frames is 0, the last frame is repeated to the end of its record.
 /// Names are cut to 16 ASCII characters, units to 8, texts of annotations to 40 bytes; annotations before the
 /// first frame are left out.
-Writer create_edf(const Path& file, const Facts& facts, const Ranges& ranges);
-Writer create_bdf(const Path& file, const Facts& facts, const Ranges& ranges);
+Writer create_edf(const Path& file, const SignalInfo& info, const Ranges& ranges);
+Writer create_bdf(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 }  // namespace demix::io

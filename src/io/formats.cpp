@@ -76,7 +76,7 @@ std::unique_ptr<SignalReader> open_signals(const fs::path& path, const ReadOptio
   require_rereadable(path);
   try {
     auto reader = format.open(path, options);
-    require_channels(static_cast<std::uint64_t>(reader->facts().channels), path.string());
+    require_channels(static_cast<std::uint64_t>(reader->info().channels), path.string());
     return reader;
   } catch (const std::bad_alloc&) {
     throw Error(path.string() + ": there is not enough memory to read it");
@@ -117,18 +117,18 @@ class NamedWriter final : public SignalWriter {
 
 }  // namespace
 
-std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& path, const Facts& facts,
-                                             const std::vector<Range>& ranges) {
+std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& path, const SignalInfo& info,
+                                             const std::vector<ValueRange>& ranges) {
   const Format& format = format_of(path);
   if (format.create == nullptr) {
     throw Error(path.string() + ": demix reads " + std::string(format.name) +
                 " but does not write it; use .npy");
   }
-  if (!facts.names.empty() && static_cast<Index>(facts.names.size()) != facts.channels) {
-    throw std::invalid_argument("facts.names must be one per channel or none");
+  if (!info.names.empty() && static_cast<Index>(info.names.size()) != info.channels) {
+    throw std::invalid_argument("info.names must be one per channel or none");
   }
   const fs::path temporary = files.add(path);
-  auto writer = under_name(temporary, path, [&] { return format.create(temporary, facts, ranges); });
+  auto writer = under_name(temporary, path, [&] { return format.create(temporary, info, ranges); });
   return std::make_unique<NamedWriter>(std::move(writer), temporary, path);
 }
 
@@ -141,37 +141,42 @@ void SignalReader::read_at(Index, Matrix<float>&) const {
 }
 
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
-    : paths_(std::move(paths)) {
+    : paths_(std::move(paths)), options_(options) {
   if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
   for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
-  facts_ = readers_[0]->facts();
+  info_ = readers_[0]->info();
   if (readers_.size() == 1) return;
-  facts_.channels = 0;
-  facts_.names.clear();
-  facts_.units.clear();
-  facts_.notes.clear();
+  info_.channels = 0;
+  info_.names.clear();
+  info_.units.clear();
+  info_.notes.clear();
   for (std::size_t k = 0; k < readers_.size(); ++k) {
-    const Facts& one = readers_[k]->facts();
-    if (one.rate != facts_.rate || one.width != facts_.width || one.height != facts_.height) {
-      const auto what = [](const Facts& f) {
+    const SignalInfo& one = readers_[k]->info();
+    if (one.rate != info_.rate || one.width != info_.width || one.height != info_.height) {
+      const auto what = [](const SignalInfo& f) {
         if (f.width > 0) return std::to_string(f.width) + " x " + std::to_string(f.height) + " pixels";
         return f.rate > 0 ? std::to_string(std::lround(f.rate)) + " frames per second" : "no rate";
       };
       throw Error(paths_[k].string() + ": has " + what(one) + " where " + paths_[0].string() + " has " +
-                  what(facts_) + "; files given together must agree");
+                  what(info_) + "; files given together must agree");
     }
-    facts_.channels += one.channels;
-    facts_.notes.insert(facts_.notes.end(), one.notes.begin(), one.notes.end());
+    info_.channels += one.channels;
+    info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
     for (Index i = 0; i < one.channels; ++i) {
       const auto c = static_cast<std::size_t>(i);
       const std::string stem = as_utf8(paths_[k].stem().string());
-      facts_.names.push_back(!one.names.empty()  ? one.names[c]
-                             : one.channels == 1 ? stem
-                                                 : stem + " " + std::to_string(i + 1));
-      facts_.units.push_back(one.units.empty() ? "" : one.units[c]);
+      info_.names.push_back(!one.names.empty()  ? one.names[c]
+                            : one.channels == 1 ? stem
+                                                : stem + " " + std::to_string(i + 1));
+      info_.units.push_back(one.units.empty() ? "" : one.units[c]);
     }
   }
-  require_channels(static_cast<std::uint64_t>(facts_.channels), paths_[0].string() + " and those with it");
+  require_channels(static_cast<std::uint64_t>(info_.channels), paths_[0].string() + " and those with it");
+}
+
+std::string FileRecording::name() const {
+  if (paths_.size() == 1) return paths_[0].string();
+  return paths_[0].string() + " and " + std::to_string(paths_.size() - 1) + " more";
 }
 
 double FileRecording::resolution() const {
@@ -204,7 +209,7 @@ class FileRecording::FileReading final : public Recording::Reading {
 
 std::unique_ptr<Recording::Reading> FileRecording::read() const {
   if (!is_kept_) {
-    is_large_ = is_large_ || facts_.frames > kept_values / channels();
+    is_large_ = is_large_ || info_.frames > kept_values / channels();
     for (const auto& reader : readers_) reader->rewind();
     kept_.resize(channels(), 0);
   }
@@ -212,21 +217,21 @@ std::unique_ptr<Recording::Reading> FileRecording::read() const {
 }
 
 // What is small is better kept, which the first reading does.
-bool FileRecording::anywhere() const {
+bool FileRecording::random_access() const {
   return is_kept_ ||
-         (readers_.size() == 1 && readers_[0]->anywhere() && facts_.frames > kept_values / channels());
+         (readers_.size() == 1 && readers_[0]->random_access() && info_.frames > kept_values / channels());
 }
 
-AnyFrames FileRecording::frames_at(Index first, Index count, Room& room) const {
+AnyFrames FileRecording::frames_at(Index first, Index count, FrameBuffer& buffer) const {
   if (is_kept_) return Frames<double>(kept_.middleCols(first, count));
   if (readers_[0]->holds_floats()) {
-    room.floats.resize(channels(), count);
-    readers_[0]->read_at(first, room.floats);
-    return Frames<float>(room.floats);
+    buffer.floats.resize(channels(), count);
+    readers_[0]->read_at(first, buffer.floats);
+    return Frames<float>(buffer.floats);
   }
-  room.doubles.resize(channels(), count);
-  readers_[0]->read_at(first, room.doubles);
-  return Frames<double>(room.doubles);
+  buffer.doubles.resize(channels(), count);
+  readers_[0]->read_at(first, buffer.doubles);
+  return Frames<double>(buffer.doubles);
 }
 
 // Of all files, so many frames after the first.
@@ -238,7 +243,7 @@ Index FileRecording::next(Eigen::Ref<Matrix<double>> out, Index before) const {
     Index row = 0;
     Matrix<double> part;
     for (std::size_t k = 0; k < readers_.size(); ++k) {
-      part.resize(readers_[k]->facts().channels, out.cols());
+      part.resize(readers_[k]->info().channels, out.cols());
       const Index got = readers_[k]->read(part);
       if (k == 0) first = got;
       if (got != first) {
@@ -273,7 +278,7 @@ void FileRecording::keep(const Frames<double>& part, Index before) const {
 
 Signals read_signals(const fs::path& path) {
   const FileRecording recording({path});
-  return {gather(recording), recording.facts().rate, recording.facts().names};
+  return {gather(recording), recording.info().rate, recording.info().names};
 }
 
 Matrix<double> read_matrix(const fs::path& path) {
@@ -284,18 +289,18 @@ Matrix<double> read_matrix(const fs::path& path) {
 }
 
 void write_signals(const fs::path& path, const Signals& signals) {
-  Facts facts;
-  facts.channels = signals.data.rows();
-  facts.rate = signals.rate;
-  facts.names = signals.names;
-  facts.frames = signals.data.cols();
-  std::vector<Range> ranges;
+  SignalInfo info;
+  info.channels = signals.data.rows();
+  info.rate = signals.rate;
+  info.names = signals.names;
+  info.frames = signals.data.cols();
+  std::vector<ValueRange> ranges;
   for (Index i = 0; i < signals.data.rows(); ++i) {
     if (signals.data.cols() > 0)
       ranges.push_back({signals.data.row(i).minCoeff(), signals.data.row(i).maxCoeff()});
   }
   NewFiles files;
-  const auto writer = create_signals(files, path, facts, ranges);
+  const auto writer = create_signals(files, path, info, ranges);
   writer->write(signals.data);
   writer->finish();
   files.commit();

@@ -15,7 +15,7 @@ class FrameSignals : public SignalReader {
  public:
   FrameSignals(const Path& file, FrameLayout asked) : file_(file), asked_(std::move(asked)) { rewind(); }
 
-  const Facts& facts() const override { return facts_; }
+  const SignalInfo& info() const override { return info_; }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
     Index frames = 0;
@@ -32,9 +32,9 @@ class FrameSignals : public SignalReader {
   void rewind() override {
     reader_.emplace(file_.string(), asked_);
     seen_ = false;
-    facts_.channels = reader_->layout().channels;
-    facts_.rate = reader_->layout().rate;
-    facts_.names = reader_->layout().names;
+    info_.channels = reader_->layout().channels;
+    info_.rate = reader_->layout().rate;
+    info_.names = reader_->layout().names;
   }
 
  private:
@@ -42,7 +42,7 @@ class FrameSignals : public SignalReader {
   FrameLayout asked_;
   std::optional<FrameReader> reader_;
   bool seen_ = false;  // a frame
-  Facts facts_;
+  SignalInfo info_;
 };
 
 // Text whose columns may include the time.
@@ -52,10 +52,10 @@ class TextSignals final : public SignalReader {
       : text_(open_channel_lines(file, options.delimiter, options.orientation)) {
     const bool is_channel_lines = text_ != nullptr;
     if (!is_channel_lines) text_ = std::make_unique<FrameSignals>(file, asked(options));
-    facts_ = text_->facts();
-    facts_.rate = options.rate;
+    info_ = text_->info();
+    info_.rate = options.rate;
     const std::string side = is_channel_lines ? "row" : "column";  // of one channel
-    const Index columns = facts_.channels;
+    const Index columns = info_.channels;
     if (options.time_column.value_or(0) > columns) {
       throw Error(file.string() + ": has " + std::to_string(columns) + " " + side + "s, so " + side + " " +
                   std::to_string(*options.time_column) + " cannot be the time");
@@ -69,26 +69,26 @@ class TextSignals final : public SignalReader {
       time_ = column;
     } else if (step > 0) {
       time_ = 0;
-      facts_.notes.push_back(
+      info_.notes.push_back(
           file.string() + ": the first " + side +
           " counts up evenly and is taken as the time; give `time_column = 0` if it is a signal");
     }
     if (time_ < 0) return;
     // Whole numbers count frames, others seconds.
-    if (step > 0 && step != 1 && facts_.rate == 0 && std::isfinite(1 / step)) facts_.rate = rounded(1 / step);
-    facts_.channels = columns - 1;
-    if (!facts_.names.empty()) facts_.names.erase(facts_.names.begin() + time_);
+    if (step > 0 && step != 1 && info_.rate == 0 && std::isfinite(1 / step)) info_.rate = rounded(1 / step);
+    info_.channels = columns - 1;
+    if (!info_.names.empty()) info_.names.erase(info_.names.begin() + time_);
   }
 
-  const Facts& facts() const override { return facts_; }
+  const SignalInfo& info() const override { return info_; }
   void rewind() override { text_->rewind(); }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
     if (time_ < 0) return text_->read(out);
-    columns_.resize(facts_.channels + 1, out.cols());
+    columns_.resize(info_.channels + 1, out.cols());
     const Index got = text_->read(columns_);
     out.topRows(time_) = columns_.topRows(time_);
-    out.bottomRows(facts_.channels - time_) = columns_.bottomRows(facts_.channels - time_);
+    out.bottomRows(info_.channels - time_) = columns_.bottomRows(info_.channels - time_);
     return got;
   }
 
@@ -101,8 +101,8 @@ class TextSignals final : public SignalReader {
 
   // Of a column that counts up by even steps, within the digits it is written with; else 0.
   double time_step(Index column) {
-    const Index enough = std::clamp<Index>((1 << 20) / facts_.channels, 3, 4096);
-    Matrix<double> start(facts_.channels, enough);
+    const Index enough = std::clamp<Index>((1 << 20) / info_.channels, 3, 4096);
+    Matrix<double> start(info_.channels, enough);
     const Index frames = text_->read(start);
     text_->rewind();
     if (frames < 16) return 0;  // few rows may count up by chance, as a matrix's
@@ -122,21 +122,21 @@ class TextSignals final : public SignalReader {
   }
 
   Reader text_;  // all columns
-  Facts facts_;
+  SignalInfo info_;
   Index time_ = -1;  // the column
   Matrix<double> columns_;
 };
 
 class FrameOutput final : public SignalWriter {
  public:
-  FrameOutput(const Path& file, const Facts& facts, FrameFormat format, char delimiter = 0)
-      : writer_(file.string(), layout(facts, format, delimiter)) {}
+  FrameOutput(const Path& file, const SignalInfo& info, FrameFormat format, char delimiter = 0)
+      : writer_(file.string(), layout(info, format, delimiter)) {}
   void write(const Frames<double>& block) override { writer_.write(block); }
   void finish() override { writer_.finish(); }
 
  private:
-  static FrameLayout layout(const Facts& facts, FrameFormat format, char delimiter) {
-    FrameLayout all{format, facts.channels, facts.rate, facts.names};
+  static FrameLayout layout(const SignalInfo& info, FrameFormat format, char delimiter) {
+    FrameLayout all{format, info.channels, info.rate, info.names};
     all.delimiter = delimiter;
     return all;
   }
@@ -146,8 +146,8 @@ class FrameOutput final : public SignalWriter {
 Reader open_raw(const Path& file, const ReadOptions& options, std::size_t bytes) {
   NumbersLayout layout;
   layout.type = number_type('f', bytes);
-  layout.facts.channels = options.channels;
-  layout.facts.rate = options.rate;
+  layout.info.channels = options.channels;
+  layout.info.rate = options.rate;
   layout.planar = options.orientation == Orientation::channels;
   return open_numbers(std::make_shared<const FileBytes>(file), std::move(layout));
 }
@@ -163,20 +163,20 @@ Reader open_text(const Path& file, const ReadOptions& options) {
 Reader open_f32(const Path& file, const ReadOptions& options) { return open_raw(file, options, 4); }
 Reader open_f64(const Path& file, const ReadOptions& options) { return open_raw(file, options, 8); }
 
-Writer create_wav(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, facts, FrameFormat::wav);
+Writer create_wav(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, info, FrameFormat::wav);
 }
-Writer create_comma_text(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, facts, FrameFormat::csv, ',');
+Writer create_comma_text(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, info, FrameFormat::csv, ',');
 }
-Writer create_tab_text(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, facts, FrameFormat::csv, '\t');
+Writer create_tab_text(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, info, FrameFormat::csv, '\t');
 }
-Writer create_f32(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, facts, FrameFormat::f32);
+Writer create_f32(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, info, FrameFormat::f32);
 }
-Writer create_f64(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, facts, FrameFormat::f64);
+Writer create_f64(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<FrameOutput>(file, info, FrameFormat::f64);
 }
 
 }  // namespace demix::io

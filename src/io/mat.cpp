@@ -33,8 +33,8 @@ double rate_in(const mat::File& mat) {
 // before. That is at most what an array may hold, 2 GiB.
 class MatWriter final : public SignalWriter {
  public:
-  MatWriter(const Path& file, const Facts& facts)
-      : rate_(facts.rate), channels_(static_cast<std::size_t>(facts.channels)), out_(file) {}
+  MatWriter(const Path& file, const SignalInfo& info)
+      : rate_(info.rate), channels_(static_cast<std::size_t>(info.channels)), out_(file) {}
 
   void write(const Frames<double>& block) override {
     frames_ += static_cast<std::uint64_t>(block.cols());
@@ -78,16 +78,16 @@ Reader open_mat(const Path& file, const ReadOptions& options) {
                 "; expected a matrix (samples, channels)");
   }
   NumbersLayout layout;
-  layout.facts.rate = rate_in(mat);
-  if (layout.facts.rate == 0) layout.facts.rate = options.rate;
+  layout.info.rate = rate_in(mat);
+  if (layout.info.rate == 0) layout.info.rate = options.rate;
   set_shape(layout, variable.shape[0], variable.shape[1], true, options.orientation,
             file.string() + ": " + quoted);
-  require_channels(static_cast<std::uint64_t>(layout.facts.channels), file.string() + ": " + quoted);
+  require_channels(static_cast<std::uint64_t>(layout.info.channels), file.string() + ": " + quoted);
   return mat.open(mat.load(variable), std::move(layout));
 }
 
-Writer create_mat(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<MatWriter>(file, facts);
+Writer create_mat(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<MatWriter>(file, info);
 }
 
 }  // namespace demix::io

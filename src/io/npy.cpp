@@ -191,12 +191,12 @@ Reader open_npy(const Path& file, const ReadOptions& options) {
   auto bytes = std::make_shared<const FileBytes>(file);
   const std::string start = Part::all(bytes).copy(0, npy_start);
   NumbersLayout layout = npy_layout(start, bytes->size(), options.orientation, file.string());
-  layout.facts.rate = options.rate;
+  layout.info.rate = options.rate;
   return open_numbers(std::move(bytes), std::move(layout));
 }
 
-Writer create_npy(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<NpyWriter>(file, facts.channels);
+Writer create_npy(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<NpyWriter>(file, info.channels);
 }
 
 std::string to_npy(const Matrix<double>& data) {

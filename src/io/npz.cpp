@@ -26,7 +26,7 @@ NamedArray describe(const zip::Member& m, const Path& file) {
   NamedArray array{array_name(m), {}, false};
   try {
     const NumbersLayout layout = array_layout(m, Orientation::frames, message_name(file, m));
-    array.shape = {layout.frames, static_cast<std::uint64_t>(layout.facts.channels)};
+    array.shape = {layout.frames, static_cast<std::uint64_t>(layout.info.channels)};
     array.is_signals = true;
   } catch (const Error&) {  // text, or more dimensions: said if it is asked for
   }
@@ -87,8 +87,8 @@ Reader open_npz(const Path& file, const ReadOptions& options) {
   const zip::Member& m = choose(members, options.variable, file);
   const std::string name = message_name(file, m);
   NumbersLayout layout = array_layout(m, options.orientation, name);
-  layout.facts.rate = options.rate;
-  require_channels(static_cast<std::uint64_t>(layout.facts.channels), name);
+  layout.info.rate = options.rate;
+  require_channels(static_cast<std::uint64_t>(layout.info.channels), name);
   if (m.method == 0) {
     layout.offset += m.packed.at;
     return open_numbers(bytes, std::move(layout));
@@ -97,8 +97,8 @@ Reader open_npz(const Path& file, const ReadOptions& options) {
                       std::move(layout));
 }
 
-Writer create_npz(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<NpzWriter>(file, facts.channels);
+Writer create_npz(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<NpzWriter>(file, info.channels);
 }
 
 }  // namespace demix::io

@@ -45,11 +45,11 @@ class NumbersReader final : public SignalReader {
     count_frames();
   }
 
-  const Facts& facts() const override { return layout_.facts; }
+  const SignalInfo& info() const override { return layout_.info; }
   double resolution() const override { return layout_.type.resolution; }
   void rewind() override { at_ = 0; }
 
-  bool anywhere() const override { return true; }
+  bool random_access() const override { return true; }
   void read_at(Index first, Eigen::Ref<Matrix<double>> out) const override {
     if (!layout_.planar) return numbers(at(first, 0), out.size(), out.data());
     Eigen::RowVectorXd row(out.cols());
@@ -70,7 +70,7 @@ class NumbersReader final : public SignalReader {
   }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
-    const Index n = std::min<Index>(out.cols(), layout_.facts.frames - at_);
+    const Index n = std::min<Index>(out.cols(), layout_.info.frames - at_);
     read_at(at_, out.leftCols(n));
     at_ += n;
     return n;
@@ -79,7 +79,7 @@ class NumbersReader final : public SignalReader {
  private:
   void count_frames() {
     const std::string name = bytes_->path().string();
-    const auto channels = static_cast<std::uint64_t>(layout_.facts.channels);
+    const auto channels = static_cast<std::uint64_t>(layout_.info.channels);
     if (channels == 0) {
       throw Error(name + ": raw numbers do not say how many channels they are of; give `channels`");
     }
@@ -96,13 +96,13 @@ class NumbersReader final : public SignalReader {
                   " bytes; it is cut off, or has another number of channels");
     }
     if (frames == 0) throw Error(name + ": there are no numbers in it");
-    layout_.facts.frames = static_cast<Index>(frames);
+    layout_.info.frames = static_cast<Index>(frames);
   }
 
   // In bytes.
   std::uint64_t at(Index frame, Index channel) const {
-    const Facts& facts = layout_.facts;
-    const Index number = layout_.planar ? channel * facts.frames + frame : frame * facts.channels + channel;
+    const SignalInfo& info = layout_.info;
+    const Index number = layout_.planar ? channel * info.frames + frame : frame * info.channels + channel;
     return layout_.offset + static_cast<std::uint64_t>(number) * layout_.type.bytes;
   }
 
@@ -157,9 +157,9 @@ void set_shape(NumbersLayout& layout, std::uint64_t rows, std::uint64_t columns,
                Orientation asked, const std::string& name) {
   const bool transposed = rows_are_channels(rows, columns, asked);
   layout.frames = transposed ? columns : rows;
-  layout.facts.channels = static_cast<Index>(transposed ? rows : columns);
+  layout.info.channels = static_cast<Index>(transposed ? rows : columns);
   layout.planar = by_columns != transposed;
-  note_channel_rows(layout.facts, rows, columns, asked, name);
+  note_channel_rows(layout.info, rows, columns, asked, name);
 }
 
 }  // namespace demix::io

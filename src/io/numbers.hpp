@@ -21,7 +21,7 @@ NumberType number_type(char kind, std::size_t bytes, bool swapped = false);
 
 struct NumbersLayout {
   NumberType type;
-  Facts facts;
+  SignalInfo info;
   std::uint64_t frames = 0;  ///< 0: as many as the file holds
   std::uint64_t offset = 0;  ///< of the first number, in bytes
   bool planar = false;       ///< channel after channel, else frame after frame

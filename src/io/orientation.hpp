@@ -14,12 +14,12 @@ inline bool rows_are_channels(std::uint64_t rows, std::uint64_t columns, Orienta
 }
 
 /// What the user is to know where that was decided; nothing where there is one channel only.
-inline void note_channel_rows(Facts& facts, std::uint64_t rows, std::uint64_t columns, Orientation asked,
+inline void note_channel_rows(SignalInfo& info, std::uint64_t rows, std::uint64_t columns, Orientation asked,
                               const std::string& name) {
   if (asked != Orientation::automatic || rows < 2 || rows >= columns) return;
-  facts.notes.push_back(name + ": has " + std::to_string(rows) + " rows and " + std::to_string(columns) +
-                        " columns; the rows are taken as channels, as they are fewer; " +
-                        "give `orientation = frames` if they are frames");
+  info.notes.push_back(name + ": has " + std::to_string(rows) + " rows and " + std::to_string(columns) +
+                       " columns; the rows are taken as channels, as they are fewer; " +
+                       "give `orientation = frames` if they are frames");
 }
 
 /// Their covariance, and what is computed from it, must fit into memory.

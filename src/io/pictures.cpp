@@ -49,15 +49,15 @@ class PictureReader final : public SignalReader {
  public:
   PictureReader(const std::string& name, bool planes)
       : picture_(decode(read_file(name), name)), pixels_(picture_.width * picture_.height) {
-    facts_.width = picture_.width;
-    facts_.height = picture_.height;
-    facts_.channels = planes ? picture_.colours : 1;
-    if (facts_.channels == 3) facts_.names = {"R", "G", "B"};
-    facts_.notes = picture_.notes;
-    if (is_transparent(picture_)) facts_.notes.push_back(name + ": its transparency is ignored");
+    info_.width = picture_.width;
+    info_.height = picture_.height;
+    info_.channels = planes ? picture_.colours : 1;
+    if (info_.channels == 3) info_.names = {"R", "G", "B"};
+    info_.notes = picture_.notes;
+    if (is_transparent(picture_)) info_.notes.push_back(name + ": its transparency is ignored");
   }
 
-  const Facts& facts() const override { return facts_; }
+  const SignalInfo& info() const override { return info_; }
   void rewind() override { at_ = 0; }
   double resolution() const override {
     return picture_.white > 1 ? 1 / picture_.white : picture_.type.resolution;
@@ -68,7 +68,7 @@ class PictureReader final : public SignalReader {
     values_.resize(picture_.samples, n);
     picture_.type.decode(picture_.bytes.data() + static_cast<std::size_t>(at_) * picture_.pixel_bytes(),
                          values_.size(), values_.data());
-    if (facts_.channels == picture_.colours) {
+    if (info_.channels == picture_.colours) {
       out.leftCols(n) = values_.topRows(picture_.colours) / picture_.white;
     } else {
       const Eigen::RowVector3d luma(0.2126, 0.7152, 0.0722);
@@ -80,7 +80,7 @@ class PictureReader final : public SignalReader {
 
  private:
   Picture picture_;
-  Facts facts_;
+  SignalInfo info_;
   Index pixels_;
   Index at_ = 0;
   Matrix<double> values_;
@@ -93,25 +93,25 @@ void append_level(std::vector<unsigned char>& row, double value, int bits, const
   row.push_back(static_cast<unsigned char>(level & 0xff));
 }
 
-PictureShape shape_of(const Facts& facts, int bits, const std::string& name) {
-  const bool colour = facts.names == std::vector<std::string>{"R", "G", "B"};
-  if (facts.channels != 1 && !(facts.channels == 3 && colour)) {
+PictureShape shape_of(const SignalInfo& info, int bits, const std::string& name) {
+  const bool colour = info.names == std::vector<std::string>{"R", "G", "B"};
+  if (info.channels != 1 && !(info.channels == 3 && colour)) {
     throw Error(name + ": a picture holds one channel, or three named R, G and B, not " +
-                std::to_string(facts.channels) + "; write each to a file of its own");
+                std::to_string(info.channels) + "; write each to a file of its own");
   }
-  if (facts.width < 1 || facts.height < 1) {
+  if (info.width < 1 || info.height < 1) {
     throw Error(name + ": the width and height of the picture are not known; write .npy or .csv");
   }
-  if (facts.width > largest_side || facts.height > largest_side || facts.width * facts.height > most_pixels) {
-    throw Error(name + ": " + size_text(facts.width, facts.height) + " are too many for a picture");
+  if (info.width > largest_side || info.height > largest_side || info.width * info.height > most_pixels) {
+    throw Error(name + ": " + size_text(info.width, info.height) + " are too many for a picture");
   }
-  return {facts.width, facts.height, facts.channels, bits};
+  return {info.width, info.height, info.channels, bits};
 }
 
 class PictureWriter final : public SignalWriter {
  public:
-  PictureWriter(const Path& file, const Facts& facts, int bits, decltype(encode_png)* encode)
-      : name_(file.string()), shape_(shape_of(facts, bits, name_)), out_(file, std::ios::binary) {
+  PictureWriter(const Path& file, const SignalInfo& info, int bits, decltype(encode_png)* encode)
+      : name_(file.string()), shape_(shape_of(info, bits, name_)), out_(file, std::ios::binary) {
     if (!out_) throw failure(name_, "cannot write");
     encoder_ = encode(out_, shape_, name_);
   }
@@ -208,17 +208,17 @@ Encoder encode_plain(std::ostream& out, const std::string& header) {
 Reader open_picture(const Path& file, const ReadOptions& options) {
   return std::make_unique<PictureReader>(file.string(), options.planes);
 }
-Writer create_png(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<PictureWriter>(file, facts, 16, encode_png);
+Writer create_png(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<PictureWriter>(file, info, 16, encode_png);
 }
-Writer create_jpeg(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<PictureWriter>(file, facts, 8, encode_jpeg);
+Writer create_jpeg(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<PictureWriter>(file, info, 8, encode_jpeg);
 }
-Writer create_tiff(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<PictureWriter>(file, facts, 16, encode_tiff);
+Writer create_tiff(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<PictureWriter>(file, info, 16, encode_tiff);
 }
-Writer create_pnm(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<PictureWriter>(file, facts, 16, encode_pnm);
+Writer create_pnm(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<PictureWriter>(file, info, 16, encode_pnm);
 }
 
 std::string to_png8(const Eigen::Ref<const Matrix<double>>& grey) {

@@ -21,23 +21,22 @@ class SoundReader final : public SignalReader {
  public:
   explicit SoundReader(const Path& path) : path_(path) { rewind(); }
 
-  const Facts& facts() const override { return facts_; }
+  const SignalInfo& info() const override { return info_; }
 
   void rewind() override {
-    SF_INFO info{};
+    SF_INFO sound{};
     file_.reset();
-    file_.reset(sf_open(path_.c_str(), SFM_READ, &info));
+    file_.reset(sf_open(path_.c_str(), SFM_READ, &sound));
     if (!file_) throw Error(path_.string() + ": cannot be read as sound: " + sf_strerror(nullptr));
     // libsndfile 1.2 decodes no more than two channels of it, and leaves the rest to chance.
-    if ((info.format & SF_FORMAT_SUBMASK) == SF_FORMAT_IMA_ADPCM && info.channels > 2) {
-      throw Error(path_.string() + ": IMA ADPCM of " + std::to_string(info.channels) +
+    if ((sound.format & SF_FORMAT_SUBMASK) == SF_FORMAT_IMA_ADPCM && sound.channels > 2) {
+      throw Error(path_.string() + ": IMA ADPCM of " + std::to_string(sound.channels) +
                   " channels is not supported; it has one or two");
     }
-    facts_.channels = info.channels;
-    facts_.rate = info.samplerate;
-    promised_ = info.frames;
-    if (promised_ < std::numeric_limits<sf_count_t>::max())
-      facts_.frames = std::max<sf_count_t>(promised_, 0);
+    info_.channels = sound.channels;
+    info_.rate = sound.samplerate;
+    promised_ = sound.frames;
+    if (promised_ < std::numeric_limits<sf_count_t>::max()) info_.frames = std::max<sf_count_t>(promised_, 0);
     seen_ = 0;
   }
 
@@ -55,27 +54,27 @@ class SoundReader final : public SignalReader {
  private:
   Path path_;
   SoundHandle file_;
-  Facts facts_;
+  SignalInfo info_;
   sf_count_t promised_ = 0;
   sf_count_t seen_ = 0;
 };
 
 class SoundWriter final : public SignalWriter {
  public:
-  SoundWriter(const Path& path, const Facts& facts, int format) : path_(path) {
-    if (!(facts.rate >= 1 && facts.rate <= 655350) || facts.rate != std::floor(facts.rate)) {
+  SoundWriter(const Path& path, const SignalInfo& info, int format) : path_(path) {
+    if (!(info.rate >= 1 && info.rate <= 655350) || info.rate != std::floor(info.rate)) {
       throw Error(path.string() +
                   ": a sound file needs a whole number of frames per second; give `rate`, or "
                   "write another kind of file");
     }
-    SF_INFO info{};
-    info.channels = static_cast<int>(facts.channels);
-    info.samplerate = static_cast<int>(facts.rate);
-    info.format = format;
-    file_.reset(sf_open(path.c_str(), SFM_WRITE, &info));
+    SF_INFO sound{};
+    sound.channels = static_cast<int>(info.channels);
+    sound.samplerate = static_cast<int>(info.rate);
+    sound.format = format;
+    file_.reset(sf_open(path.c_str(), SFM_WRITE, &sound));
     if (!file_) {
-      throw Error(path.string() + ": cannot hold " + std::to_string(facts.channels) + " channels at " +
-                  std::to_string(info.samplerate) + " frames per second (" + sf_strerror(nullptr) +
+      throw Error(path.string() + ": cannot hold " + std::to_string(info.channels) + " channels at " +
+                  std::to_string(sound.samplerate) + " frames per second (" + sf_strerror(nullptr) +
                   "); write .wav or .npy");
     }
     sf_command(file_.get(), SFC_SET_CLIPPING, nullptr, SF_TRUE);
@@ -99,14 +98,14 @@ class SoundWriter final : public SignalWriter {
 }  // namespace
 
 Reader open_sound(const Path& file, const ReadOptions&) { return std::make_unique<SoundReader>(file); }
-Writer create_flac(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<SoundWriter>(file, facts, SF_FORMAT_FLAC | SF_FORMAT_PCM_24);
+Writer create_flac(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<SoundWriter>(file, info, SF_FORMAT_FLAC | SF_FORMAT_PCM_24);
 }
-Writer create_ogg(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<SoundWriter>(file, facts, SF_FORMAT_OGG | SF_FORMAT_VORBIS);
+Writer create_ogg(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<SoundWriter>(file, info, SF_FORMAT_OGG | SF_FORMAT_VORBIS);
 }
-Writer create_aiff(const Path& file, const Facts& facts, const Ranges&) {
-  return std::make_unique<SoundWriter>(file, facts, SF_FORMAT_AIFF | SF_FORMAT_FLOAT);
+Writer create_aiff(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<SoundWriter>(file, info, SF_FORMAT_AIFF | SF_FORMAT_FLOAT);
 }
 #else
 namespace {
@@ -120,9 +119,9 @@ Error without(const Path& path) {
 }  // namespace
 
 Reader open_sound(const Path& file, const ReadOptions&) { throw without(file); }
-Writer create_flac(const Path& file, const Facts&, const Ranges&) { throw without(file); }
-Writer create_ogg(const Path& file, const Facts&, const Ranges&) { throw without(file); }
-Writer create_aiff(const Path& file, const Facts&, const Ranges&) { throw without(file); }
+Writer create_flac(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
+Writer create_ogg(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
+Writer create_aiff(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
 #endif
 
 }  // namespace demix::io

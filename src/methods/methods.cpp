@@ -240,7 +240,7 @@ MethodOptions Method::checked(MethodOptions o) const {
   const std::string of_form = has_eta || forms.size() == 1 ? "" : " in its form " + std::string(chosen.name);
   refuse(o.eta && !has_eta, name, "eta", of_form);
   refuse(o.tau && !(has_eta && tau > 0), name, "tau", of_form);
-  refuse(o.weight && !takes_weight, name, "weight");
+  refuse(o.weight && !takes_weight, name, "activity_weight");
   refuse(!o.lambda.empty() && !takes_lambda, name, "lambda");
   refuse(o.sub_gaussian && !takes_sub_gaussian, name, "sub_gaussian");
   refuse(o.order && !batch_ica, name, "order");
@@ -267,7 +267,7 @@ Outcome Method::run(const Frames<double>& X, const MethodOptions& o) const {
 
 Outcome Method::run(const Recording& X, const MethodOptions& o) const {
   const MethodOptions all = checked(o);
-  refuse(X.weights() && !batch_ica, name, "weights");
+  refuse(X.weights() && !batch_ica, name, "frame_weights");
   if (online) return run_online(*this, X, all);
   const CountedRecording counted(X, [&](double done) {
     if (o.progress && passes > 0) o.progress(std::min(0.97, done / passes));

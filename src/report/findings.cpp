@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 
+#include "core/strongest_channel.hpp"
 #include "report/markup.hpp"
 
 namespace demix::report {
@@ -59,7 +60,7 @@ std::vector<std::string> warnings_in_words(const Model& model) {
   return out;
 }
 
-std::string crosstalk_in_words(const Diagnosis& diagnosis) {
+std::string crosstalk_text(const Diagnosis& diagnosis) {
   if (!diagnosis.crosstalk) {
     return diagnosis.no_crosstalk.empty() ? "not known" : "cannot tell: " + diagnosis.no_crosstalk;
   }
@@ -94,7 +95,7 @@ std::vector<Component> components_of(const Page& page) {
   for (Index k = 0; k < weights.cols(); ++k) {
     Component& c = out[static_cast<std::size_t>(k)];
     c.power = weights.col(k).cwiseAbs2().dot(power) / power.sum();
-    if (weights.rows() > 0) weights.col(k).cwiseAbs().maxCoeff(&c.strongest);
+    c.strongest = strongest_channel(weights.col(k));
   }
   return out;
 }

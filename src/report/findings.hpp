@@ -11,9 +11,6 @@ namespace demix::report {
 /// What to know before trusting it, each a sentence or two.
 std::vector<std::string> warnings_in_words(const Model& model);
 
-/// The crosstalk to expect, or that it cannot be told.
-std::string crosstalk_in_words(const Diagnosis& diagnosis);
-
 /// Channels x components: how much of the channel's deviation the component makes, with its sign (their
 /// correlation, if the components are uncorrelated).
 Matrix<double> weights_of(const Page& page);

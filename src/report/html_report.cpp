@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/strongest_channel.hpp"
 #include "report/drawing.hpp"
 #include "report/findings.hpp"
 #include "report/markup.hpp"
@@ -75,7 +76,7 @@ std::string length_of(const Page& page) {
                      moment(page, frames));
 }
 
-std::string facts(const Page& page) {
+std::string info(const Page& page) {
   std::string out = "<dl>\n";
   const auto fact = [&](const char* name, const std::string& value) {
     out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, value);
@@ -86,7 +87,7 @@ std::string facts(const Page& page) {
   fact("Channels", std::to_string(page.model.channels()));
   fact("Length", length_of(page));
   fact("Components", std::to_string(page.model.components()));
-  fact("Crosstalk to expect", crosstalk_in_words(page.model.diagnosis));
+  fact("Crosstalk to expect", crosstalk_text(page.model.diagnosis));
   fact("Method", escaped(page.model.method) + (page.why.empty() ? "" : ": " + escaped(page.why)));
   return out + "</dl>\n";
 }
@@ -153,8 +154,7 @@ std::string weight_row(const Page& page, const std::string& name, const Vector<d
   for (Index i = 0; i < weights.size(); ++i) {
     titles.push_back(fmt::format("{}: {}", channel_name(page)(i), number(weights(i))));
   }
-  Index most = 0;
-  weights.cwiseAbs().maxCoeff(&most);
+  const Index most = strongest_channel(weights);
   const std::string strongest = fmt::format("{} on {}", number(weights(most)), channel_name(page)(most));
   return fmt::format("<div class=\"row\" role=\"img\" aria-label=\"weights of {}: {}\">{}", escaped(name),
                      escaped(strongest), label(name, strongest)) +
@@ -218,9 +218,8 @@ std::string html(const Page& page) {
              "<meta name=\"generator\" content=\"demix {}\"/>\n"
              "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n",
              escaped(page.model.version), title, page_style, title) +
-         facts(page) + contents(page) + warnings(page) + mixtures(page) + sources(page) +
-         against_truth(page) + component_table(page) + weights(page) + origin(page) +
-         "</main>\n</body>\n</html>\n";
+         info(page) + contents(page) + warnings(page) + mixtures(page) + sources(page) + against_truth(page) +
+         component_table(page) + weights(page) + origin(page) + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace demix::report

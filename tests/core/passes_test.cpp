@@ -274,16 +274,16 @@ TEST(MappedRecording, IsVisitedInOrderAndStopsWhereTheVisitorFails) {
   }
 }
 
-// Frames that can be read from anywhere, and the same one after the other.
+// Frames with random access, and the same one after the other.
 void expect_same(const Recording& recording, const Matrix<double>& expected) {
   EXPECT_EQ(recording.frames(), expected.cols());
   EXPECT_EQ(gather(recording), expected);
-  ASSERT_TRUE(recording.anywhere());
-  Recording::Room room;
+  ASSERT_TRUE(recording.random_access());
+  FrameBuffer buffer;
   for (const Index first : {Index{0}, Index{3}, expected.cols() / 2}) {
     const Index count = std::min<Index>(1000, expected.cols() - first);
-    const AnyFrames frames = recording.frames_at(first, count, room);
-    EXPECT_EQ(as_doubles(frames, room.doubles), expected.middleCols(first, count));
+    const AnyFrames frames = recording.frames_at(first, count, buffer);
+    EXPECT_EQ(as_doubles(frames, buffer.doubles), expected.middleCols(first, count));
   }
 }
 
@@ -345,8 +345,8 @@ TEST(MatrixRecording, LivesAsLongAsTheMatrix) {
   EXPECT_EQ(gather(whole), X);
   EXPECT_EQ(gather(rows), X.bottomRows(3));
   EXPECT_EQ(gather(copy), X.bottomRows(3));
-  Recording::Room room;
-  const AnyFrames seen = whole.frames_at(7, 20, room);
+  FrameBuffer buffer;
+  const AnyFrames seen = whole.frames_at(7, 20, buffer);
   EXPECT_EQ(std::get<Frames<double>>(seen).data(), X.col(7).data());  // where they lie
 }
 

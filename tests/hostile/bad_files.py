@@ -103,7 +103,7 @@ def commands(bad):
         (["separate", bad, "-o", "sep"], ["sep"]), (["apply", "good.json", bad, "-o", "y.csv"], ["y.csv"]),
         (["apply", bad, "good.csv", "-o", "y.csv"], ["y.csv"]), (["stream", bad, "-o", "y.f64"], ["y.f64"]),
         (["score", "good.csv", "--truth", bad], []), (["generate", "--from", bad, "-o", "gen"], ["gen"]),
-        (["fit", "good.csv", "--weights", bad, "-o", "m.json"], ["m.json"]),
+        (["fit", "good.csv", "--frame-weights", bad, "-o", "m.json"], ["m.json"]),
         # A link that leads nowhere is followed.
         (["stream", "good.csv", "-o", "y.f64", "--state", bad], ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
         (["compare", "--data", bad, "--samples", "100", "--seeds", "1", "--methods", "easi"], []),

@@ -8,7 +8,7 @@ from trial import Folder, attempt, in_parallel
 # What is read, what is asked, where "IN" is the input and "OUT" a name for the same file.
 DIRECT = [
     ("i.csv", ["fit", "IN", "-o", "OUT"]), ("i.csv", ["apply", "m.json", "IN", "-o", "OUT"]),
-    ("m.json", ["apply", "IN", "i.csv", "-o", "OUT"]), ("w.csv", ["fit", "i.csv", "--weights", "IN", "-o", "OUT"]),
+    ("m.json", ["apply", "IN", "i.csv", "-o", "OUT"]), ("w.csv", ["fit", "i.csv", "--frame-weights", "IN", "-o", "OUT"]),
     ("i.csv", ["stream", "IN", "-o", "OUT"]), ("i.csv", ["stream", "IN", "-o", "y.csv", "--model", "OUT"]),
     ("i.csv", ["stream", "IN", "-o", "y.csv", "--state", "OUT"]),
 ]

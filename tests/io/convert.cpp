@@ -11,11 +11,11 @@ using demix::Index;
 using demix::Matrix;
 using namespace demix::io;
 
-std::vector<Range> ranges_of(SignalReader& reader, Matrix<double>& block) {
-  std::vector<Range> ranges(static_cast<std::size_t>(block.rows()), {HUGE_VAL, -HUGE_VAL});
+std::vector<ValueRange> ranges_of(SignalReader& reader, Matrix<double>& block) {
+  std::vector<ValueRange> ranges(static_cast<std::size_t>(block.rows()), {HUGE_VAL, -HUGE_VAL});
   while (const Index got = reader.read(block)) {
     for (Index i = 0; i < block.rows(); ++i) {
-      Range& range = ranges[static_cast<std::size_t>(i)];
+      ValueRange& range = ranges[static_cast<std::size_t>(i)];
       range.least = std::min(range.least, block.row(i).head(got).minCoeff());
       range.most = std::max(range.most, block.row(i).head(got).maxCoeff());
     }
@@ -24,25 +24,25 @@ std::vector<Range> ranges_of(SignalReader& reader, Matrix<double>& block) {
   return ranges;
 }
 
-nlohmann::json to_json(const Facts& facts) {
-  nlohmann::json json = {{"channels", facts.channels}, {"rate", facts.rate},
-                         {"names", facts.names},       {"units", facts.units},
-                         {"notes", facts.notes},       {"annotations", nlohmann::json::array()}};
-  for (const Annotation& a : facts.annotations)
+nlohmann::json to_json(const SignalInfo& info) {
+  nlohmann::json json = {{"channels", info.channels}, {"rate", info.rate},
+                         {"names", info.names},       {"units", info.units},
+                         {"notes", info.notes},       {"annotations", nlohmann::json::array()}};
+  for (const Annotation& a : info.annotations)
     json["annotations"].push_back({{"onset", a.onset}, {"duration", a.duration}, {"text", a.text}});
   return json;
 }
 
 void convert(const char* from, const char* to, const ReadOptions& options) {
   const auto reader = open_signals(from, options);
-  Matrix<double> block(reader->facts().channels, 1000);
-  const std::vector<Range> ranges = ranges_of(*reader, block);
+  Matrix<double> block(reader->info().channels, 1000);
+  const std::vector<ValueRange> ranges = ranges_of(*reader, block);
   NewFiles files;
-  const auto writer = create_signals(files, to, reader->facts(), ranges);
+  const auto writer = create_signals(files, to, reader->info(), ranges);
   while (const Index got = reader->read(block)) writer->write(block.leftCols(got));
   writer->finish();
   files.commit();
-  std::cout << to_json(reader->facts()) << "\n";
+  std::cout << to_json(reader->info()) << "\n";
 }
 
 }  // namespace

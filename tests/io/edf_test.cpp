@@ -27,24 +27,24 @@ class Edf : public ::testing::TestWithParam<const char*> {
   fs::path file(const std::string& stem = "x") const { return folder_ / (stem + GetParam()); }
   double levels() const { return std::string(GetParam()) == ".edf" ? 65535 : 16777215; }
 
-  static std::vector<Range> ranges_of(const Matrix<double>& X) {
-    std::vector<Range> ranges;
+  static std::vector<ValueRange> ranges_of(const Matrix<double>& X) {
+    std::vector<ValueRange> ranges;
     for (Index i = 0; X.cols() > 0 && i < X.rows(); ++i)
       ranges.push_back({X.row(i).minCoeff(), X.row(i).maxCoeff()});
     return ranges;
   }
 
-  static void write(const fs::path& path, const Matrix<double>& X, Facts facts, Index block = 1000) {
-    facts.channels = X.rows();
+  static void write(const fs::path& path, const Matrix<double>& X, SignalInfo info, Index block = 1000) {
+    info.channels = X.rows();
     NewFiles files;
-    const auto writer = create_signals(files, path, facts, ranges_of(X));
+    const auto writer = create_signals(files, path, info, ranges_of(X));
     for (Index t = 0; t < X.cols(); t += block) writer->write(X.middleCols(t, std::min(block, X.cols() - t)));
     writer->finish();
     files.commit();
   }
 
   static Matrix<double> read(SignalReader& reader, Index block = 777) {
-    Matrix<double> X(reader.facts().channels, 0), part(reader.facts().channels, block);
+    Matrix<double> X(reader.info().channels, 0), part(reader.info().channels, block);
     while (const Index got = reader.read(part)) {
       X.conservativeResize(Eigen::NoChange, X.cols() + got);
       X.rightCols(got) = part.leftCols(got);
@@ -77,11 +77,11 @@ class Edf : public ::testing::TestWithParam<const char*> {
     }
   }
 
-  static Facts facts_at(double rate, Index frames) {
-    Facts facts;
-    facts.rate = rate;
-    facts.frames = frames;
-    return facts;
+  static SignalInfo facts_at(double rate, Index frames) {
+    SignalInfo info;
+    info.rate = rate;
+    info.frames = frames;
+    return info;
   }
 
   // Two signals of four samples a second, three seconds.
@@ -100,27 +100,27 @@ class Edf : public ::testing::TestWithParam<const char*> {
 TEST_P(Edf, KeepsSamplesNamesUnitsRateStartAndAnnotations) {
   Matrix<double> X = 40 * Random(1).normal(3, 2570);
   X.row(1).array() += 1000;
-  Facts facts = facts_at(257, 2570);
-  facts.names = {"EEG Fpz", "a name that is too long to keep", "T\u00e9mp"};
-  facts.units = {"\u00b5V", "mV", "\u00b0C"};
-  facts.start = "2011-04-05T06:07:08";
-  facts.annotations = {{0, -1, "begin"}, {1.25, 0.5, "blink \u00e9"}, {9.9999, 0, "end"}};
-  write(file(), X, facts);
+  SignalInfo info = facts_at(257, 2570);
+  info.names = {"EEG Fpz", "a name that is too long to keep", "T\u00e9mp"};
+  info.units = {"\u00b5V", "mV", "\u00b0C"};
+  info.start = "2011-04-05T06:07:08";
+  info.annotations = {{0, -1, "begin"}, {1.25, 0.5, "blink \u00e9"}, {9.9999, 0, "end"}};
+  write(file(), X, info);
 
   const auto reader = open_signals(file());
-  const Facts& got = reader->facts();
+  const SignalInfo& got = reader->info();
   EXPECT_EQ(got.channels, 3);
   EXPECT_EQ(got.frames, 2570);
   EXPECT_EQ(got.rate, 257);
   EXPECT_EQ(got.names, (std::vector<std::string>{"EEG Fpz", "a name that is t", "T_mp"}));
   EXPECT_EQ(got.units, (std::vector<std::string>{"uV", "mV", "degC"}));
-  EXPECT_EQ(got.start, facts.start);
+  EXPECT_EQ(got.start, info.start);
   EXPECT_TRUE(got.notes.empty());
   ASSERT_EQ(got.annotations.size(), 3U);
   for (std::size_t k = 0; k < 3; ++k) {
-    EXPECT_NEAR(got.annotations[k].onset, facts.annotations[k].onset, 1e-9);
-    EXPECT_NEAR(got.annotations[k].duration, facts.annotations[k].duration, 1e-9);
-    EXPECT_EQ(got.annotations[k].text, facts.annotations[k].text);
+    EXPECT_NEAR(got.annotations[k].onset, info.annotations[k].onset, 1e-9);
+    EXPECT_NEAR(got.annotations[k].duration, info.annotations[k].duration, 1e-9);
+    EXPECT_EQ(got.annotations[k].text, info.annotations[k].text);
   }
   expect_close(read(*reader), X);
 }
@@ -153,7 +153,7 @@ TEST_P(Edf, LengthIsKeptWhereItIsKnownAsFarAsRecordsAllow) {
       const Matrix<double> X = Random(5).normal(2, frames);
       write(file(), X, facts_at(rate, frames));
       const auto reader = open_signals(file());
-      EXPECT_NEAR(reader->facts().rate, rate, 1e-12 * rate);
+      EXPECT_NEAR(reader->info().rate, rate, 1e-12 * rate);
       const Matrix<double> got = read(*reader);
       ASSERT_EQ(got.cols(), (frames + least - 1) / least * least) << rate << " " << frames;
       for (Index t = frames; t < got.cols(); ++t) EXPECT_EQ(got.col(t), got.col(frames - 1));
@@ -189,9 +189,9 @@ TEST_P(Edf, ConstantChannels) {
 
 TEST_P(Edf, WhatItCannotHoldIsRefused) {
   const Matrix<double> X = Random(7).normal(2, 100);
-  const auto refused = [&](const Matrix<double>& data, const Facts& facts, const std::string& part) {
+  const auto refused = [&](const Matrix<double>& data, const SignalInfo& info, const std::string& part) {
     try {
-      write(file(), data, facts);
+      write(file(), data, info);
       ADD_FAILURE() << "written; expected: " << part;
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
@@ -212,23 +212,23 @@ TEST_P(Edf, WhatItCannotHoldIsRefused) {
 }
 
 TEST_P(Edf, LabelsAreUnique) {
-  Facts facts = facts_at(10, 10);
+  SignalInfo info = facts_at(10, 10);
   const std::string annotations =
       std::string(GetParam() == std::string(".edf") ? "EDF" : "BDF") + " Annotations";
-  facts.names = {"the same beginning 1", "the same beginning 2", "", annotations, "x"};
-  write(file(), Random(1).normal(5, 10), facts);
-  const auto names = open_signals(file())->facts().names;
+  info.names = {"the same beginning 1", "the same beginning 2", "", annotations, "x"};
+  write(file(), Random(1).normal(5, 10), info);
+  const auto names = open_signals(file())->info().names;
   EXPECT_EQ(names, (std::vector<std::string>{"the same beginni", "the same begin-2", "channel 3",
                                              annotations.substr(0, 14) + "-2", "x"}));
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 5U);
 }
 
 TEST_P(Edf, ManyAnnotations) {
-  Facts facts = facts_at(10, 100);
-  for (int k = 0; k < 500; ++k) facts.annotations.push_back({k * 0.02, -1, "n" + std::to_string(k)});
-  facts.annotations.push_back({5, 1, std::string(39, 'x') + "\u00e9 cut before, not within"});
-  write(file(), Random(1).normal(2, 100), facts);
-  const auto got = open_signals(file())->facts().annotations;
+  SignalInfo info = facts_at(10, 100);
+  for (int k = 0; k < 500; ++k) info.annotations.push_back({k * 0.02, -1, "n" + std::to_string(k)});
+  info.annotations.push_back({5, 1, std::string(39, 'x') + "\u00e9 cut before, not within"});
+  write(file(), Random(1).normal(2, 100), info);
+  const auto got = open_signals(file())->info().annotations;
   ASSERT_EQ(got.size(), 501U);
   EXPECT_EQ(got[499].text, "n499");
   EXPECT_EQ(got[500].text, std::string(39, 'x'));
@@ -246,9 +246,9 @@ TEST_P(Edf, ChannelsOfAnotherRateAreLeftOutAndNamed) {
   bytes.erase(256 * 5 + (4 + 2) * width, 2 * width);
   std::ofstream(file("mixed"), std::ios::binary) << bytes;
   const auto reader = open_signals(file("mixed"));
-  EXPECT_EQ(reader->facts().names, (std::vector<std::string>{"channel 1", "channel 3"}));
-  ASSERT_EQ(reader->facts().notes.size(), 1U);
-  EXPECT_NE(reader->facts().notes[0].find("channel 2 at 2"), std::string::npos) << reader->facts().notes[0];
+  EXPECT_EQ(reader->info().names, (std::vector<std::string>{"channel 1", "channel 3"}));
+  ASSERT_EQ(reader->info().notes.size(), 1U);
+  EXPECT_NE(reader->info().notes[0].find("channel 2 at 2"), std::string::npos) << reader->info().notes[0];
   const Matrix<double> got = read(*reader);
   EXPECT_EQ(got.row(0), X.row(0));
   EXPECT_EQ(got.row(1), X.row(2));

@@ -3,8 +3,8 @@
 namespace demix::io {
 namespace {
 
-Facts facts() {
-  Facts f;
+SignalInfo info() {
+  SignalInfo f;
   f.channels = 3;
   f.rate = 128;
   f.names = {"Fp1", "\u00b5x", "Cz"};
@@ -15,25 +15,25 @@ Facts facts() {
 TEST(Eeglab, RoundTrip) {
   const auto path = test_file("x.set");
   const Matrix<double> X = Random(1).normal(3, 257);
-  write(path, X, facts());
+  write(path, X, info());
   const auto reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), X.cast<float>().cast<double>());
-  EXPECT_EQ(reader->facts().rate, 128);
-  EXPECT_EQ(reader->facts().names, facts().names);
-  EXPECT_EQ(reader->facts().units, std::vector<std::string>(3, "uV"));
-  ASSERT_EQ(reader->facts().annotations.size(), 2U);
+  EXPECT_EQ(reader->info().rate, 128);
+  EXPECT_EQ(reader->info().names, info().names);
+  EXPECT_EQ(reader->info().units, std::vector<std::string>(3, "uV"));
+  ASSERT_EQ(reader->info().annotations.size(), 2U);
   for (std::size_t k = 0; k < 2; ++k) {
-    const Annotation& a = reader->facts().annotations[k];
-    EXPECT_EQ(a.onset, facts().annotations[k].onset);
-    EXPECT_EQ(a.duration, facts().annotations[k].duration);
-    EXPECT_EQ(a.text, facts().annotations[k].text);
+    const Annotation& a = reader->info().annotations[k];
+    EXPECT_EQ(a.onset, info().annotations[k].onset);
+    EXPECT_EQ(a.duration, info().annotations[k].duration);
+    EXPECT_EQ(a.text, info().annotations[k].text);
   }
   EXPECT_FLOAT_EQ(static_cast<float>(reader->resolution()), std::numeric_limits<float>::epsilon());
 }
 
 TEST(Eeglab, WritesMicrovolts) {
   const auto path = test_file("x.set");
-  Facts f = facts();
+  SignalInfo f = info();
   f.units = {"uV", "mV", "V"};
   write(path, Matrix<double>::Ones(3, 9), f);
   EXPECT_EQ(read_all(*open_signals(path)).col(4), Eigen::Vector3d(1, 1e3, 1e6));
@@ -41,14 +41,14 @@ TEST(Eeglab, WritesMicrovolts) {
 
 TEST(Eeglab, BytesThatAreNotUtf8AreLatin1) {
   const auto path = test_file("x.set");
-  Facts f = facts();
+  SignalInfo f = info();
   f.names[1] = "\xb5V";
   write(path, Matrix<double>::Ones(3, 9), f);
-  EXPECT_EQ(open_signals(path)->facts().names[1], "\u00b5V");
+  EXPECT_EQ(open_signals(path)->info().names[1], "\u00b5V");
 }
 
 TEST(Eeglab, WhatIsWrongIsSaid) {
-  Facts f = facts();
+  SignalInfo f = info();
   f.rate = 0;
   try {
     write(test_file("x.set"), Matrix<double>::Ones(3, 9), f);
@@ -68,7 +68,7 @@ TEST(Eeglab, WhatIsWrongIsSaid) {
 
 TEST(Eeglab, DamagedFilesNeverCrash) {
   const auto path = test_file("x.set");
-  write(path, Random(1).normal(3, 20), facts());
+  write(path, Random(1).normal(3, 20), info());
   expect_damage_is_survived(path);
 }
 

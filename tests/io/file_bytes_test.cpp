@@ -65,7 +65,7 @@ TEST(FileBytes, ReadersSayThatAFileHasBecomeShorter) {
       put(path, bytes);
     }
     const auto reader = open_signals(path, options);
-    Matrix<double> block(reader->facts().channels, 10);
+    Matrix<double> block(reader->info().channels, 10);
     ASSERT_EQ(reader->read(block), 10);
     ASSERT_EQ(::truncate(path.c_str(), 20000), 0);
     std::string said;

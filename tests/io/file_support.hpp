@@ -35,7 +35,7 @@ inline Signals read_as(const std::string& name, const std::string& bytes) {
 
 /// All frames, in blocks of odd size.
 inline Matrix<double> read_all(SignalReader& reader) {
-  Matrix<double> all(reader.facts().channels, 0), block(reader.facts().channels, 37);
+  Matrix<double> all(reader.info().channels, 0), block(reader.info().channels, 37);
   while (const Index got = reader.read(block)) {
     all.conservativeResize(Eigen::NoChange, all.cols() + got);
     all.rightCols(got) = block.leftCols(got);
@@ -44,9 +44,9 @@ inline Matrix<double> read_all(SignalReader& reader) {
 }
 
 /// In two blocks.
-inline void write(const std::filesystem::path& path, const Matrix<double>& data, const Facts& facts) {
+inline void write(const std::filesystem::path& path, const Matrix<double>& data, const SignalInfo& info) {
   NewFiles files;
-  const auto writer = create_signals(files, path, facts, std::vector<Range>(facts.channels));
+  const auto writer = create_signals(files, path, info, std::vector<ValueRange>(info.channels));
   writer->write(data.leftCols(data.cols() / 3));
   writer->write(data.rightCols(data.cols() - data.cols() / 3));
   writer->finish();

@@ -5,8 +5,8 @@
 namespace demix::io {
 namespace {
 
-Facts facts(Index channels, double rate = 0) {
-  Facts f;
+SignalInfo info(Index channels, double rate = 0) {
+  SignalInfo f;
   f.channels = channels;
   f.rate = rate;
   return f;
@@ -23,10 +23,10 @@ std::string matrix(const std::string& name, const Matrix<double>& values) {
 TEST(Mat, RoundTrip) {
   const auto path = test_file("x.mat");
   const Matrix<double> X = Random(1).normal(3, 257);
-  write(path, X, facts(3, 250.5));
+  write(path, X, info(3, 250.5));
   const auto reader = open_signals(path);
-  EXPECT_EQ(reader->facts().rate, 250.5);
-  EXPECT_TRUE(reader->facts().notes.empty());
+  EXPECT_EQ(reader->info().rate, 250.5);
+  EXPECT_TRUE(reader->info().notes.empty());
   EXPECT_EQ(read_all(*reader), X);
   reader->rewind();
   EXPECT_EQ(read_all(*reader), X);
@@ -38,13 +38,12 @@ TEST(Mat, TheLongerSideIsTime) {
   put(path, mat::file_head() + matrix("x", X));
   auto reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), X);
-  ASSERT_EQ(reader->facts().notes.size(), 1U);
-  EXPECT_COMPLAINT(reader->facts().notes[0],
-                   "'x': has 3 rows and 20 columns; the rows are taken as channels");
+  ASSERT_EQ(reader->info().notes.size(), 1U);
+  EXPECT_COMPLAINT(reader->info().notes[0], "'x': has 3 rows and 20 columns; the rows are taken as channels");
   put(path, mat::file_head() + matrix("x", X.row(0)));
   reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), Matrix<double>(X.row(0)));
-  EXPECT_TRUE(reader->facts().notes.empty());
+  EXPECT_TRUE(reader->info().notes.empty());
 }
 
 TEST(Mat, TheVariableAskedForOrTheOnlyOne) {
@@ -52,7 +51,7 @@ TEST(Mat, TheVariableAskedForOrTheOnlyOne) {
   const Matrix<double> X = Random(1).normal(20, 3);
   const std::string number = mat::number_array("Fs", 100);
   put(path, mat::file_head() + number + matrix("x", X) + mat::number_array("other", 3));
-  EXPECT_EQ(open_signals(path)->facts().rate, 100);
+  EXPECT_EQ(open_signals(path)->info().rate, 100);
   put(path, mat::file_head() + matrix("x", X) + number + matrix("y", 2 * X));
   EXPECT_COMPLAINT(complaint(path),
                    "holds several arrays, x (20 x 3), y (20 x 3); choose one with `variable`");
@@ -88,7 +87,7 @@ TEST(Mat, WhatIsWrongIsSaid) {
 
 TEST(Mat, DamagedFilesNeverCrash) {
   const auto path = test_file("x.mat");
-  write(path, Random(1).normal(2, 20), facts(2, 100));
+  write(path, Random(1).normal(2, 20), info(2, 100));
   const std::string whole = read_file(path);
   put(path, whole.substr(0, whole.size() - mat::number_array("fs", 100).size()));
   expect_damage_is_survived(path);

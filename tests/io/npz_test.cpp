@@ -7,8 +7,8 @@
 namespace demix::io {
 namespace {
 
-Facts facts(Index channels, double rate = 0) {
-  Facts f;
+SignalInfo info(Index channels, double rate = 0) {
+  SignalInfo f;
   f.channels = channels;
   f.rate = rate;
   return f;
@@ -17,7 +17,7 @@ Facts facts(Index channels, double rate = 0) {
 TEST(Npz, RoundTrip) {
   const auto path = test_file("x.npz");
   const Matrix<double> X = Random(1).normal(3, 257);
-  write(path, X, facts(3));
+  write(path, X, info(3));
   const auto reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), X);
   reader->rewind();
@@ -25,7 +25,7 @@ TEST(Npz, RoundTrip) {
   ReadOptions options;
   options.variable = "data";
   options.rate = 100;
-  EXPECT_EQ(open_signals(path, options)->facts().rate, 100);
+  EXPECT_EQ(open_signals(path, options)->info().rate, 100);
   options.variable = "dat";
   EXPECT_COMPLAINT(complaint(path, options), "has no array 'dat'; it holds data (257 x 3)");
 }
@@ -33,7 +33,7 @@ TEST(Npz, RoundTrip) {
 TEST(Npz, IsTheNpyFileInAZipFile) {
   const auto path = test_file("x.npz");
   const Matrix<double> X = Random(1).normal(2, 10);
-  write(path, X, facts(2));
+  write(path, X, info(2));
   EXPECT_EQ(read_file(path), zipped("data.npy", to_npy(X)));
 }
 
@@ -70,7 +70,7 @@ TEST(Npz, WhatAHeaderClaimsIsNotAllocated) {
 
 TEST(Npz, DamagedFilesNeverCrash) {
   const auto path = test_file("x.npz");
-  write(path, Random(1).normal(2, 20), facts(2));
+  write(path, Random(1).normal(2, 20), info(2));
   expect_damage_is_survived(path);
 }
 

@@ -54,16 +54,16 @@ std::string text(const Matrix<double>& matrix, const std::string& delimiter, con
 void expect_reads(const std::filesystem::path& path, const ReadOptions& options, const Matrix<double>& X,
                   std::size_t notes) {
   const auto reader = open_signals(path, options);
-  ASSERT_EQ(reader->facts().channels, X.rows()) << path;
+  ASSERT_EQ(reader->info().channels, X.rows()) << path;
   EXPECT_EQ(read_all(*reader), X) << path;
   reader->rewind();
   EXPECT_EQ(read_all(*reader), X) << path;
-  ASSERT_EQ(reader->facts().notes.size(), notes) << path;
+  ASSERT_EQ(reader->info().notes.size(), notes) << path;
   const std::string told =
       ": has 3 rows and 50 columns; the rows are taken as channels, as they are fewer; "
       "give `orientation = frames` if they are frames";
   if (notes > 0) {
-    EXPECT_COMPLAINT(reader->facts().notes[0], told);
+    EXPECT_COMPLAINT(reader->info().notes[0], told);
   }
 }
 
@@ -131,10 +131,10 @@ TEST(Orientation, ARowMayBeTheTime) {
   wide.row(0) = Eigen::RowVectorXd::LinSpaced(50, 0, 4.9);
   put(test_file("x.csv"), text(wide, ","));
   const auto reader = open_signals(test_file("x.csv"));
-  EXPECT_EQ(reader->facts().rate, 10);
+  EXPECT_EQ(reader->info().rate, 10);
   EXPECT_EQ(read_all(*reader), Matrix<double>(wide.bottomRows(2)));
-  ASSERT_EQ(reader->facts().notes.size(), 2U);
-  EXPECT_COMPLAINT(reader->facts().notes[1], "the first row counts up evenly");
+  ASSERT_EQ(reader->info().notes.size(), 2U);
+  EXPECT_COMPLAINT(reader->info().notes[1], "the first row counts up evenly");
 }
 
 TEST(Orientation, FramesOfAnyPlaceAreRead) {
@@ -142,7 +142,7 @@ TEST(Orientation, FramesOfAnyPlaceAreRead) {
   for (const bool by_columns : {false, true}) {
     put(test_file("x.npy"), npy(numbers, by_columns));
     const auto reader = open_signals(test_file("x.npy"));
-    ASSERT_TRUE(reader->anywhere());
+    ASSERT_TRUE(reader->random_access());
     Matrix<double> doubles(3, 70);
     reader->read_at(123, doubles);
     EXPECT_EQ(doubles, Matrix<double>(numbers.middleCols(123, 70).cast<double>()));
@@ -185,7 +185,7 @@ void put_hollow(const std::filesystem::path& path, std::uint64_t rows, std::uint
 TEST(Orientation, TooManyChannelsAreRefusedAtOnce) {
   const auto path = test_file("x.npy");
   put_hollow(path, 32, 30504);
-  EXPECT_EQ(open_signals(path)->facts().channels, 32);
+  EXPECT_EQ(open_signals(path)->info().channels, 32);
   EXPECT_COMPLAINT(complaint(path, with(Orientation::frames)),
                    "x.npy: 30504 channels are too many; at most 8192");
   put_hollow(path, 30000, 30000);
@@ -208,9 +208,9 @@ TEST(Orientation, TooManyChannelsAreRefusedAtOnce) {
 // An array far larger than memory is opened and looked into.
 TEST(Orientation, AnyFrameOfAHugeArrayIsAtHand) {
   const auto path = test_file("x.npy");
-  put_hollow(path, 64, std::uint64_t{1} << 31);  // 1 TiB of zeros that take no room
+  put_hollow(path, 64, std::uint64_t{1} << 31);  // 1 TiB of zeros that take no disk space
   const auto reader = open_signals(path);
-  EXPECT_EQ(reader->facts().frames, Index{1} << 31);
+  EXPECT_EQ(reader->info().frames, Index{1} << 31);
   Matrix<double> out = Matrix<double>::Ones(64, 100);
   reader->read_at((Index{1} << 31) - 100, out);
   EXPECT_EQ(out, Matrix<double>::Zero(64, 100));

@@ -43,7 +43,7 @@ TEST_F(Pictures, PngOfEveryDepthAndKind) {
             EXPECT_NEAR(seen.data(c, i), expected, 1e-12) << kind << " " << bits << " " << interlaced;
           }
         }
-        EXPECT_EQ(seen.facts.notes.size(), kind == 4 || kind == 6 ? 1U : 0U);
+        EXPECT_EQ(seen.info.notes.size(), kind == 4 || kind == 6 ? 1U : 0U);
       }
     }
   }
@@ -51,22 +51,22 @@ TEST_F(Pictures, PngOfEveryDepthAndKind) {
 
 TEST_F(Pictures, TransparencyIsNotedOnlyWhereThereIsSome) {
   PngFile png{.width = 2, .height = 1, .kind = 4, .samples = {10, 255, 20, 255}};
-  EXPECT_TRUE(read(png.bytes(), ".png").facts.notes.empty());
+  EXPECT_TRUE(read(png.bytes(), ".png").info.notes.empty());
   png.samples[3] = 254;
   const Seen seen = read(png.bytes(), ".png");
-  ASSERT_EQ(seen.facts.notes.size(), 1U);
-  EXPECT_NE(seen.facts.notes[0].find("transparen"), std::string::npos);
+  ASSERT_EQ(seen.info.notes.size(), 1U);
+  EXPECT_NE(seen.info.notes[0].find("transparen"), std::string::npos);
   EXPECT_EQ(seen.data, (Matrix<double>(1, 2) << 10 / 255.0, 20 / 255.0).finished());
   const PngFile key{.width = 2, .height = 1, .chunks = testing::png_chunk("tRNS", {0, 7}), .samples = {7, 8}};
-  EXPECT_EQ(read(key.bytes(), ".png").facts.notes.size(), 1U);
+  EXPECT_EQ(read(key.bytes(), ".png").info.notes.size(), 1U);
 }
 
 TEST_F(Pictures, PngForAPage) {
   Matrix<double> grey(2, 3);
   grey << 0, 0.2, 1, 0.4, 2, -1;
   const Seen seen = read(to_png8(grey), ".png");
-  EXPECT_EQ(seen.facts.width, 3);
-  EXPECT_EQ(seen.facts.height, 2);
+  EXPECT_EQ(seen.info.width, 3);
+  EXPECT_EQ(seen.info.height, 2);
   Matrix<double> expected(1, 6);
   expected << 0, 51, 255, 102, 255, 0;
   EXPECT_EQ(seen.data, expected / 255);
@@ -109,7 +109,7 @@ TEST_F(Pictures, TiffAsOthersWriteIt) {
                          .palette = {0, 0, 0, 65535, 0, 0, 65535, 65535, 0, 65535, 0, 65535}};
   const Seen colours = read(palette.bytes(), ".tif", true);
   EXPECT_EQ(colours.data, (Matrix<double>(3, 4) << 0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1).finished());
-  EXPECT_TRUE(colours.facts.notes.empty());
+  EXPECT_TRUE(colours.info.notes.empty());
 }
 
 TEST_F(Pictures, TiffInPlanesTilesAndPages) {
@@ -154,12 +154,12 @@ TEST_F(Pictures, TiffInPlanesTilesAndPages) {
   }
   const TiffFile pages{.width = 1, .height = 1, .parts = {"A"}, .more = true};
   const Seen first = read(pages.bytes(), ".tif");
-  ASSERT_EQ(first.facts.notes.size(), 1U);
-  EXPECT_NE(first.facts.notes[0].find("pages"), std::string::npos);
+  ASSERT_EQ(first.info.notes.size(), 1U);
+  EXPECT_NE(first.info.notes[0].find("pages"), std::string::npos);
   TiffFile more{.width = 1, .height = 1, .samples = 2, .parts = {"A\x10"}, .extra = 0};
-  EXPECT_TRUE(read(more.bytes(), ".tif").facts.notes.empty());  // no alpha
+  EXPECT_TRUE(read(more.bytes(), ".tif").info.notes.empty());  // no alpha
   more.extra = 2;
-  EXPECT_EQ(read(more.bytes(), ".tif").facts.notes.size(), 1U);
+  EXPECT_EQ(read(more.bytes(), ".tif").info.notes.size(), 1U);
 }
 
 TEST_F(Pictures, UnusualTiffIsRefused) {
@@ -181,7 +181,7 @@ TEST_F(Pictures, PnmAsTextAndBytes) {
   const Matrix<double> colour = read("P3 2 1 9 1 2 3 4 5 6", ".ppm", true).data;
   EXPECT_TRUE(colour.isApprox((Matrix<double>(3, 2) << 1, 4, 2, 5, 3, 6).finished() / 9, 1e-15));
   EXPECT_EQ(read("P6 1 2 255\n\x33\x66\x99\x99\x66\x33", ".ppm", true).data(2, 0), 0.6);
-  EXPECT_EQ(read("P5 1 1 255\nAP5 1 1 255\nB", ".pgm").facts.notes.size(), 1U);
+  EXPECT_EQ(read("P5 1 1 255\nAP5 1 1 255\nB", ".pgm").info.notes.size(), 1U);
   expect_refused("P2 2 2 10 1 2 3", ".pgm", "cut off");
   expect_refused("P2 2 2 10 1 2 3 11", ".pgm", "brighter");
   expect_refused("P2 2 2 10 1 2 3 -1", ".pgm", "byte 16");

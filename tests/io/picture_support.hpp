@@ -13,7 +13,7 @@
 namespace demix::io {
 
 struct Seen {
-  Facts facts;
+  SignalInfo info;
   Matrix<double> data;
 };
 
@@ -31,7 +31,7 @@ class Pictures : public ::testing::Test {
     ReadOptions options;
     options.planes = planes;
     const FileRecording recording({file}, options);
-    return {recording.facts(), gather(recording)};
+    return {recording.info(), gather(recording)};
   }
   Seen read(const std::string& bytes, const std::string& ext, bool planes = false) const {
     std::filesystem::remove(path("x" + ext));  // some systems wait for the disk where a file is overwritten
@@ -39,10 +39,10 @@ class Pictures : public ::testing::Test {
     return open(path("x" + ext), planes);
   }
 
-  std::filesystem::path write(const std::string& name, const Facts& facts, const Matrix<double>& data,
+  std::filesystem::path write(const std::string& name, const SignalInfo& info, const Matrix<double>& data,
                               Index block) const {
     NewFiles files;
-    const auto writer = create_signals(files, path(name), facts, {});
+    const auto writer = create_signals(files, path(name), info, {});
     for (Index at = 0; at < data.cols(); at += block) {
       writer->write(data.middleCols(at, std::min(block, data.cols() - at)));
     }
@@ -67,8 +67,8 @@ class Pictures : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-inline Facts shape(Index width, Index height, Index channels = 1) {
-  Facts f;
+inline SignalInfo shape(Index width, Index height, Index channels = 1) {
+  SignalInfo f;
   f.width = width;
   f.height = height;
   f.channels = channels;

@@ -26,10 +26,10 @@ TEST_F(Pictures, RoundTripOfEveryKindAndSize) {
         ASSERT_EQ(back.data.rows(), channels) << ext;
         ASSERT_EQ(back.data.cols(), X.cols()) << ext;
         EXPECT_LE((back.data - X).cwiseAbs().maxCoeff(), step) << ext << " " << width << " x " << height;
-        EXPECT_EQ(back.facts.width, width);
-        EXPECT_EQ(back.facts.height, height);
-        EXPECT_EQ(back.facts.names, shape(1, 1, channels).names);
-        EXPECT_TRUE(back.facts.notes.empty());
+        EXPECT_EQ(back.info.width, width);
+        EXPECT_EQ(back.info.height, height);
+        EXPECT_EQ(back.info.names, shape(1, 1, channels).names);
+        EXPECT_TRUE(back.info.notes.empty());
       }
     }
   }
@@ -60,12 +60,12 @@ TEST_F(Pictures, ColourIsGreyByLumaUnlessPlanesAreWanted) {
     const fs::path file = write("p" + ext, shape(20, 10, 3), waves(20, 10, 3), 200);
     const Seen planes = open(file, true);
     const Seen grey = open(file);
-    EXPECT_EQ(grey.facts.channels, 1);
-    EXPECT_TRUE(grey.facts.names.empty());
+    EXPECT_EQ(grey.info.channels, 1);
+    EXPECT_TRUE(grey.info.names.empty());
     EXPECT_LE((luma * planes.data - grey.data).cwiseAbs().maxCoeff(), 1e-12) << ext;
     EXPECT_GT((planes.data.row(0) - planes.data.row(2)).cwiseAbs().maxCoeff(), 0.1);
     write("g" + ext, shape(20, 10), waves(20, 10, 1), 200);
-    EXPECT_EQ(open(path("g" + ext), true).facts.channels, 1);  // grey has no planes
+    EXPECT_EQ(open(path("g" + ext), true).info.channels, 1);  // grey has no planes
   }
 }
 
@@ -84,10 +84,10 @@ TEST_F(Pictures, ValuesAreCutAndNeverWrapRound) {
 }
 
 TEST_F(Pictures, WritersRefuseWhatIsNoPicture) {
-  const auto refused = [&](const Facts& facts, Index pixels, const std::string& part) {
+  const auto refused = [&](const SignalInfo& info, Index pixels, const std::string& part) {
     for (const std::string& ext : extensions()) {
       try {
-        write("p" + ext, facts, Matrix<double>::Zero(facts.channels, pixels), 5);
+        write("p" + ext, info, Matrix<double>::Zero(info.channels, pixels), 5);
         ADD_FAILURE() << ext << " accepted; expected: " << part;
       } catch (const Error& e) {
         EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
@@ -98,7 +98,7 @@ TEST_F(Pictures, WritersRefuseWhatIsNoPicture) {
   };
   refused(shape(0, 0), 6, "not known");
   refused(shape(3, 2, 2), 6, "one channel");
-  Facts unnamed = shape(3, 2, 3);
+  SignalInfo unnamed = shape(3, 2, 3);
   unnamed.names.clear();
   refused(unnamed, 6, "named R, G and B");
   refused(shape(3, 2), 5, "fewer");
@@ -168,8 +168,8 @@ TEST_F(Pictures, MemoryIsNotAskedForBecauseAHeaderSaysSo) {
 TEST_F(Pictures, CutOffAnywhereIsAnError) {
   for (const std::string& ext : extensions()) {
     for (const Index channels : {1, 3}) {
-      const Facts facts = shape(23, 19, channels);
-      const std::string good = read_file(write("p" + ext, facts, waves(23, 19, channels), 437));
+      const SignalInfo info = shape(23, 19, channels);
+      const std::string good = read_file(write("p" + ext, info, waves(23, 19, channels), 437));
       const std::size_t step = std::max<std::size_t>(1, good.size() / 400);
       for (std::size_t cut = 0; cut < good.size(); cut += cut + 64 < good.size() ? step : 1) {
         EXPECT_THROW(read(good.substr(0, cut), ext), Error) << ext << " " << cut << " of " << good.size();
@@ -203,7 +203,7 @@ TEST_F(Pictures, DamagedBytesNeverCrash) {
       }
       try {
         const Seen seen = read(bad, ext, true);
-        EXPECT_EQ(seen.data.cols(), seen.facts.width * seen.facts.height);
+        EXPECT_EQ(seen.data.cols(), seen.info.width * seen.info.height);
       } catch (const Error& e) {
         EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos) << e.what();
       }

@@ -193,7 +193,7 @@ TEST(Methods, WhatAMethodCannotDoItRefuses) {
   refuses("fobi", "eta", [](MethodOptions& o) { o.eta = 0.1; });
   refuses("sm-ica", "eta in its form natural", [](MethodOptions& o) { o.eta = 0.1; });
   refuses("sm-ica", "tau in its form natural", [](MethodOptions& o) { o.tau = 0.1; });
-  refuses("stream", "weight", [](MethodOptions& o) { o.weight = Weight::log; });
+  refuses("stream", "activity_weight", [](MethodOptions& o) { o.weight = Weight::log; });
   refuses("easi", "tau", [](MethodOptions& o) { o.tau = 0.1; });
   refuses("easi", "lambda", [](MethodOptions& o) { o.lambda = {1, 2, 3}; });
 }

@@ -33,6 +33,14 @@ class Cli(Program):
         self.refused("--method", "separate", "x.npy", "--method", "magic", "-o", self.dir / "o", code=2)
         self.refused("--nonsense", "methods", "--nonsense", code=2)
 
+    def test_old_spellings_name_the_new(self):
+        for command in ("separate", "fit"):
+            for old, new in (("--weight", "--activity-weight"), ("--weights", "--frame-weights")):
+                p = run(command, "x.npy", "-o", "y", old, "log")
+                self.assertEqual(p.returncode, 2)
+                self.assertIn(f"{old}: is called {new} now", p.stderr)
+            self.assertNotIn("--weights ", run(command, "--help").stdout)
+
     def test_methods(self):
         table = self.ok("methods").stdout
         listed = json.loads(self.ok("methods", "--json").stdout)

@@ -50,7 +50,7 @@ class InputsAreKept(Files):
         weights = self.save("w.csv", np.ones((2000, 1)))
         self.untouched([self.x], "fit", self.x, "-o", self.x)
         self.untouched([self.x], "fit", self.x, "-o", self.dir / "." / ".." / self.dir.name / "x.csv")
-        self.untouched([weights], "fit", self.x, "--weights", weights, "-o", weights)
+        self.untouched([weights], "fit", self.x, "--frame-weights", weights, "-o", weights)
         self.untouched([self.x], "fit", "x.csv", "-o", self.x, cwd=self.dir)
 
     def test_apply_onto_its_model(self):
@@ -82,7 +82,7 @@ class InputsAreKept(Files):
         truth = self.save("other/sources.csv", laplace(seed=2))
         self.untouched([truth], "separate", self.x, "--truth", truth, "-o", self.dir / "other")
         weights = self.save("weights/sources.csv", np.ones((2000, 1)))
-        self.untouched([weights], "separate", self.x, "--weights", weights, "-o", self.dir / "weights")
+        self.untouched([weights], "separate", self.x, "--frame-weights", weights, "-o", self.dir / "weights")
         self.ok("separate", self.x, "-o", self.dir / "sep", "--no-report")  # another input may
 
     def test_generate(self):

@@ -188,7 +188,7 @@ class Separate(Program):
         np.save(self.dir / "spoilt.npy", spoilt)
         np.savetxt(self.dir / "w.csv", np.r_[np.ones(5000), np.zeros(2000), np.ones(13000)])
         fitted = []
-        for options in ((), ("--bad", "5000-6000,5500-7000"), ("--weights", self.dir / "w.csv")):
+        for options in ((), ("--bad", "5000-6000,5500-7000"), ("--frame-weights", self.dir / "w.csv")):
             file = "spoilt.npy" if options else "clean.npy"
             self.ok("fit", self.dir / file, *options, "-m", "fastica", "-o", self.dir / "m.json")
             model = json.loads((self.dir / "m.json").read_text())
@@ -199,14 +199,14 @@ class Separate(Program):
         np.testing.assert_allclose(fitted[2], fitted[0], rtol=1e-2, atol=1e-2)  # the same frames, other chunks
         for wrong in ("7-5", "x", "5"):
             self.assertEqual(run("fit", self.dir / "spoilt.npy", "--bad", wrong, "-o", self.dir / "m.json").returncode, 2)
-        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.npy", "--weights", self.dir / "w.csv", "-o", self.dir / "x.json")
+        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.npy", "--frame-weights", self.dir / "w.csv", "-o", self.dir / "x.json")
         self.refused("no annotation", "fit", self.dir / "clean.npy", "--bad", "annotations", "-o", self.dir / "x.json")
         self.assertFalse((self.dir / "x.json").exists())
         # Text does not say how long it is before it was read.
         np.savetxt(self.dir / "clean.csv", np.load(self.dir / "clean.npy"))
-        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.csv", "--weights", self.dir / "w.csv",
+        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.csv", "--frame-weights", self.dir / "w.csv",
                      "-o", self.dir / "x.json")
-        self.refused("frame 4999; remove or repair such frames first (counted without the --bad frames)", "fit",
+        self.refused("frame 4999; remove or repair such frames first (counted without the bad frames)", "fit",
                      self.dir / "spoilt.npy", "--bad", "0-2", "-o", self.dir / "x.json")
         self.refused("--live", "separate", self.dir / "clean.npy", "-m", "stream", "--live", "--bad", "0-2", "-o",
                      self.dir / "out", code=2)

@@ -34,7 +34,7 @@ class Threads(Program):
         self.ok("apply", self.dir / "m1.json", path, "-o", self.dir / "sources.npy")
         Y = np.load(self.dir / "sources.npy")
         kurtosis = (Y ** 4).mean(axis=0) / (Y ** 2).mean(axis=0) ** 2
-        if "--weights" not in options and "--bad" not in options:
+        if "--frame-weights" not in options and "--bad" not in options:
             np.testing.assert_allclose(kurtosis, one["kurtosis"], rtol=1e-4)
 
     def test_every_kind_of_file(self):
@@ -54,7 +54,7 @@ class Threads(Program):
         np.save(self.dir / "f.npy", self.X.astype("f4"))
         np.save(self.dir / "w.npy", np.random.default_rng(2).uniform(size=(FRAMES, 1)))
         self.same(self.dir / "f.npy")
-        self.same(self.dir / "f.npy", "--weights", self.dir / "w.npy")
+        self.same(self.dir / "f.npy", "--frame-weights", self.dir / "w.npy")
         self.same(self.dir / "f.npy", "--rate", 1000, "--bad", "3-20,100-110")
 
     def test_comparisons(self):

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-/// No command replaces a file it reads.
-namespace demix::cli {
+/// Nothing replaces a file it reads.
+namespace demix::io {
 
-/// What a command reads and what it is going to write. "-" is standard input, or output; "" is nothing.
+/// What is read and what is going to be written. "-" is standard input, or output; "" is nothing.
 struct FileUse {
   std::vector<std::string> reads;
   std::vector<std::filesystem::path> writes;
@@ -16,8 +17,12 @@ struct FileUse {
   FileUse& also_writes(const std::vector<std::filesystem::path>& files);
 };
 
-/// Before any work: throws UsageError if a file that is read would be replaced, also by another spelling of
+struct FileConflict : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Before any work: throws FileConflict if a file that is read would be replaced, also by another spelling of
 /// its name, through links or where standard output goes, or if two files to be written are the same.
 void require_different_files(const FileUse& use);
 
-}  // namespace demix::cli
+}  // namespace demix::io

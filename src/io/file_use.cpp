@@ -1,13 +1,11 @@
-#include "file_use.hpp"
+#include "demix/file_use.hpp"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "arguments.hpp"
 #include "demix/temporary.hpp"
 
-namespace demix::cli {
+namespace demix::io {
 namespace fs = std::filesystem;
 namespace {
 
@@ -75,23 +73,23 @@ void require_different_files(const FileUse& use) {
     const Identity id = identity(name, STDOUT_FILENO);
     for (const auto& [other, other_id] : read) {
       if (!id.is(other_id)) continue;
-      throw UsageError(fmt::format("{}: would replace {}, which is read; write elsewhere",
-                                   shown(name, "standard output"), shown(other, "standard input")));
+      throw FileConflict(shown(name, "standard output") + ": would replace " +
+                         shown(other, "standard input") + ", which is read; write elsewhere");
     }
     for (const Identity& other : written) {
       if (!id.is(other)) continue;
-      throw UsageError(fmt::format("{}: named twice; files to be written must be different ones",
-                                   shown(name, "standard output")));
+      throw FileConflict(shown(name, "standard output") +
+                         ": named twice; files to be written must be different ones");
     }
     written.push_back(id);
   }
   const Identity out = identity("-", STDOUT_FILENO);
   for (const auto& [name, id] : read) {
     if (out.is(id)) {
-      throw UsageError(fmt::format("standard output goes to {}, which is read; write elsewhere",
-                                   shown(name, "standard input")));
+      throw FileConflict("standard output goes to " + shown(name, "standard input") +
+                         ", which is read; write elsewhere");
     }
   }
 }
 
-}  // namespace demix::cli
+}  // namespace demix::io

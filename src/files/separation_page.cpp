@@ -1,14 +1,14 @@
-#include "separation_page.hpp"
+#include "files/separation_page.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "console.hpp"
+#include "demix/html_report.hpp"
 #include "demix/metrics.hpp"
 #include "demix/pictures.hpp"
 
-namespace demix::cli {
+namespace demix {
 namespace {
 
 report::Summary summary_of(const Recording& recording) {
@@ -18,17 +18,17 @@ report::Summary summary_of(const Recording& recording) {
 }
 
 // Every channel as a picture, at most as wide as a page needs it.
-std::vector<report::Picture> pictures_of(const Recording& recording, const io::Facts& facts,
-                                         const std::vector<Scaling>& scaling) {
+std::vector<report::Picture> pictures_of(const Recording& recording, const io::SignalInfo& info,
+                                         const std::vector<io::Scaling>& scaling) {
   constexpr Index widest = 640;
   using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Matrix<double> all = gather(recording);
   std::vector<report::Picture> pictures;
   for (Index i = 0; i < all.rows(); ++i) {
-    const Scaling& s = scaling[static_cast<std::size_t>(i)];
+    const io::Scaling& s = scaling[static_cast<std::size_t>(i)];
     const Vector<double> pixels = (s.gain * all.row(i).array() + s.offset).transpose();
     const Matrix<double> grey =
-        io::shrink(Matrix<double>(Eigen::Map<const Rows>(pixels.data(), facts.height, facts.width)), widest);
+        io::shrink(Matrix<double>(Eigen::Map<const Rows>(pixels.data(), info.height, info.width)), widest);
     pictures.push_back({io::to_png8(grey), grey.cols(), grey.rows()});
   }
   return pictures;
@@ -36,7 +36,7 @@ std::vector<report::Picture> pictures_of(const Recording& recording, const io::F
 
 // Every channel as sound, within the page if it is not too long for that.
 std::vector<report::Sound> sounds_of(const Recording& recording, double rate, std::int64_t frames,
-                                     const std::vector<Scaling>& scaling,
+                                     const std::vector<io::Scaling>& scaling,
                                      const std::vector<std::filesystem::path>& files) {
   constexpr std::int64_t most = std::int64_t{12} << 20;  // bytes in all
   const bool fits = 2 * frames * recording.channels() <= most;
@@ -55,12 +55,13 @@ std::vector<report::Sound> sounds_of(const Recording& recording, double rate, st
   return sounds;
 }
 
-report::Part part_of(const Recording& recording, const io::Facts& facts, io::Kind kind,
-                     const std::vector<Scaling>& scaling, const std::vector<std::filesystem::path>& files) {
-  report::Part part{summary_of(recording), facts.names, facts.units, {}, {}};
-  if (kind == io::Kind::picture) part.pictures = pictures_of(recording, facts, scaling);
+report::Part part_of(const Recording& recording, const io::SignalInfo& info, io::Kind kind,
+                     const std::vector<io::Scaling>& scaling,
+                     const std::vector<std::filesystem::path>& files) {
+  report::Part part{summary_of(recording), info.names, info.units, {}, {}};
+  if (kind == io::Kind::picture) part.pictures = pictures_of(recording, info, scaling);
   if (kind == io::Kind::sound) {
-    part.sounds = sounds_of(recording, facts.rate, part.summary.frames(), scaling, files);
+    part.sounds = sounds_of(recording, info.rate, part.summary.frames(), scaling, files);
   }
   return part;
 }
@@ -71,7 +72,7 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
   const Matrix<double> S = standardized(gather(truth));
   const Matrix<double> outputs = standardized(gather(sources));
   if (S.rows() != outputs.rows() || S.cols() != outputs.cols()) {
-    throw Failure(
+    throw std::invalid_argument(
         fmt::format("{}: {} true sources of {} frames, but {} of {} came out; give as many of one length",
                     name, S.rows(), S.cols(), outputs.rows(), outputs.cols()));
   }
@@ -84,29 +85,34 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
     Y.row(i) = match.sign[k] * outputs.row(match.output[k]);
   }
   const auto summary = [](const Matrix<double>& M) { return summary_of(MatrixRecording<double>(M)); };
-  return {{summary(S), truth.facts().names, {}, {}, {}}, summary(Y), summary(S - Y)};
+  return {{summary(S), truth.info().names, {}, {}, {}}, summary(Y), summary(S - Y)};
 }
 
 }  // namespace
 
-std::string separation_page(const Separation& s, const std::vector<std::string>& truth) {
-  const io::Facts& facts = s.mixtures.facts();
+std::string separation_page(const io::FileRecording& mixtures, const Recording& sources,
+                            const SeparatedFiles& separated, const SeparateFilesOptions& options) {
+  const io::SignalInfo& info = mixtures.info();
+  const io::Kind kind = separated.kind;
   report::Page page;
-  page.title = "Sources of " + std::filesystem::path(s.inputs.called()).filename().string();
-  page.command = command_line();
-  page.why = s.why;
-  page.inputs = s.inputs.files;
-  page.rate = facts.rate;
-  page.model = s.model;
-  for (const std::string& note : facts.notes) page.notes.push_back(as_typed(note));
-  page.weights = s.kind != io::Kind::picture && facts.channels > 2;
-  const std::vector<Scaling> seen =
-      is_scaled(s.kind) ? scaling_of_sources(s.kind, ranges_for(s.kind, s.mixtures)) : std::vector<Scaling>{};
-  page.mixtures = part_of(s.mixtures, facts, s.kind, seen, {});
+  page.title = "Sources of " + std::filesystem::path(mixtures.name()).filename().string();
+  page.command = options.command;
+  page.why = separated.why;
+  for (const std::filesystem::path& path : mixtures.paths()) page.inputs.push_back(path.string());
+  page.rate = info.rate;
+  page.model = separated.model;
+  page.notes = info.notes;
+  page.weights = kind != io::Kind::picture && info.channels > 2;
+  const auto shown = io::is_scaled(kind) ? io::source_scaling(kind, io::value_ranges(kind, mixtures))
+                                         : std::vector<io::Scaling>{};
+  page.mixtures = part_of(mixtures, info, kind, shown, {});
   page.sources =
-      part_of(s.sources, facts_of_sources(facts, s.sources.channels()), s.kind, s.scaling, s.files);
-  if (!truth.empty()) page.truth = compare_with(open(s.inputs, truth), s.sources, truth[0]);
+      part_of(sources, io::source_info(info, sources.channels()), kind, separated.scaling, separated.sources);
+  if (!options.truth.empty()) {
+    const io::FileRecording truth(options.truth, mixtures.options());
+    page.truth = compare_with(truth, sources, options.truth[0].string());
+  }
   return report::html(page);
 }
 
-}  // namespace demix::cli
+}  // namespace demix

@@ -1,22 +1,24 @@
-#include "outputs.hpp"
+#include "demix/output_files.hpp"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <system_error>
 
-namespace demix::cli {
+namespace demix::io {
 namespace fs = std::filesystem;
 
-bool is_scaled(io::Kind kind) { return kind == io::Kind::sound || kind == io::Kind::picture; }
+bool is_scaled(Kind kind) { return kind == Kind::sound || kind == Kind::picture; }
 
-std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Range>& ranges) {
+std::vector<Scaling> source_scaling(Kind kind, const std::vector<ValueRange>& ranges) {
   constexpr double peak = 0.9;  // of full scale
   std::vector<Scaling> out;
-  for (const io::Range& r : ranges) {
-    if (kind == io::Kind::sound) {
+  for (const ValueRange& r : ranges) {
+    if (kind == Kind::sound) {
       const double largest = std::max(std::abs(r.least), std::abs(r.most));
       out.push_back({largest > 0 ? peak / largest : 1, 0});
-    } else if (kind == io::Kind::picture) {
+    } else if (kind == Kind::picture) {
       const double gain = r.most > r.least ? 1 / (r.most - r.least) : 0;
       out.push_back({gain, gain > 0 ? -gain * r.least : 0.5});
     }
@@ -24,31 +26,37 @@ std::vector<Scaling> scaling_of_sources(io::Kind kind, const std::vector<io::Ran
   return out;
 }
 
-std::vector<io::Range> ranges_for(io::Kind kind, const Recording& recording) {
-  std::vector<io::Range> ranges(static_cast<std::size_t>(recording.channels()));
-  if (kind == io::Kind::numbers) return ranges;
+std::vector<ValueRange> value_ranges(Kind kind, const Recording& recording) {
+  std::vector<ValueRange> ranges(static_cast<std::size_t>(recording.channels()));
+  if (kind == Kind::numbers) return ranges;
   bool first = true;
   recording.pass([&](const Frames<double>& block) {
     for (Index i = 0; i < block.rows(); ++i) {
-      io::Range& r = ranges[static_cast<std::size_t>(i)];
+      ValueRange& r = ranges[static_cast<std::size_t>(i)];
       const double least = block.row(i).minCoeff();
       const double most = block.row(i).maxCoeff();
-      r = first ? io::Range{least, most} : io::Range{std::min(r.least, least), std::max(r.most, most)};
+      r = first ? ValueRange{least, most} : ValueRange{std::min(r.least, least), std::max(r.most, most)};
     }
     first = false;
   });
   return ranges;
 }
 
-io::Facts facts_of_sources(const io::Facts& facts, Index sources) {
-  io::Facts out = facts;
+SignalInfo source_info(const SignalInfo& mixtures, Index sources) {
+  SignalInfo out = mixtures;
   out.channels = sources;
   out.units.clear();
   out.notes.clear();
   out.names.clear();
-  for (Index k = 0; k < sources && !facts.names.empty(); ++k)
-    out.names.push_back(fmt::format("source{}", k + 1));
+  for (Index k = 0; k < sources && !mixtures.names.empty(); ++k)
+    out.names.push_back("source" + std::to_string(k + 1));
   return out;
+}
+
+fs::path output_path(const fs::path& input, const fs::path& folder, const std::string& stem) {
+  const Format& format = format_of(input);
+  const std::string extension = format.create == nullptr ? ".npy" : input.extension().string();
+  return folder / (stem + (is_scaled(format.kind) ? "" : "s") + extension);
 }
 
 std::vector<fs::path> output_paths(const fs::path& path, Index channels, bool each) {
@@ -56,8 +64,9 @@ std::vector<fs::path> output_paths(const fs::path& path, Index channels, bool ea
   const std::size_t digits = std::to_string(channels).size();
   std::vector<fs::path> paths;
   for (Index k = 1; k <= channels; ++k) {
-    paths.push_back(path.parent_path() /
-                    fmt::format("{}{:0{}}{}", path.stem().string(), k, digits, path.extension().string()));
+    std::string number = std::to_string(k);
+    number.insert(0, digits - number.size(), '0');
+    paths.push_back(path.parent_path() / (path.stem().string() + number + path.extension().string()));
   }
   return paths;
 }
@@ -79,8 +88,8 @@ std::vector<fs::path> possible_paths(const fs::path& path, bool each) {
   return paths;
 }
 
-void write_recording(io::NewFiles& files, const std::vector<fs::path>& paths, const io::Facts& facts,
-                     const Recording& recording, std::vector<io::Range> ranges,
+void write_recording(NewFiles& files, const std::vector<fs::path>& paths, const SignalInfo& info,
+                     const Recording& recording, std::vector<ValueRange> ranges,
                      const std::vector<Scaling>& scaling) {
   Vector<double> gain = Vector<double>::Ones(recording.channels());
   Vector<double> offset = Vector<double>::Zero(recording.channels());
@@ -90,16 +99,16 @@ void write_recording(io::NewFiles& files, const std::vector<fs::path>& paths, co
     ranges[k] = {scaling[k].gain * ranges[k].least + scaling[k].offset,
                  scaling[k].gain * ranges[k].most + scaling[k].offset};
   }
-  std::vector<std::unique_ptr<io::SignalWriter>> writers;
+  std::vector<std::unique_ptr<SignalWriter>> writers;
   if (paths.size() == 1) {
-    writers.push_back(io::create_signals(files, paths[0], facts, ranges));
+    writers.push_back(create_signals(files, paths[0], info, ranges));
   } else {
     for (std::size_t k = 0; k < paths.size(); ++k) {
-      io::Facts one = facts;
+      SignalInfo one = info;
       one.channels = 1;
-      if (!facts.names.empty()) one.names = {facts.names[k]};
-      if (!facts.units.empty()) one.units = {facts.units[k]};
-      writers.push_back(io::create_signals(files, paths[k], one, {ranges[k]}));
+      if (!info.names.empty()) one.names = {info.names[k]};
+      if (!info.units.empty()) one.units = {info.units[k]};
+      writers.push_back(create_signals(files, paths[k], one, {ranges[k]}));
     }
   }
   const auto write = [&](const Frames<double>& block) {
@@ -115,4 +124,18 @@ void write_recording(io::NewFiles& files, const std::vector<fs::path>& paths, co
   for (const auto& writer : writers) writer->finish();
 }
 
-}  // namespace demix::cli
+void make_folder(const fs::path& folder) {
+  if (folder.empty()) throw Error("the output folder has no name");
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
+    throw Error(folder.string() + ": cannot make this folder; a file has that name");
+  }
+  try {
+    make_folders(folder);
+  } catch (const std::system_error& e) {
+    throw Error(folder.string() + ": cannot make this folder: " + e.code().message());
+  }
+  if (::access(folder.c_str(), W_OK) != 0) throw Error(folder.string() + ": cannot write to this folder");
+}
+
+}  // namespace demix::io

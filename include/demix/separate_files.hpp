@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demix/methods.hpp"
+#include "demix/output_files.hpp"
+#include "demix/signal_files.hpp"
+
+/// From files to files: what the program's `separate`, `fit` and `apply` do.
+///
+///   const demix::io::FileRecording mixtures({"mic1.wav", "mic2.wav"});
+///   const demix::SeparatedFiles out = demix::separate_files(mixtures, "out");
+///
+/// All outputs get their names together, or none does. No file that is read is replaced: io::FileConflict.
+namespace demix {
+
+/// What to learn from, and by which method.
+struct FitOptions {
+  struct TimeSpan {
+    double from = 0, to = 0;  ///< seconds, or frames where the rate is unknown
+  };
+  std::string method = "auto";          ///< a name of the table of methods
+  MethodOptions options;                ///< of the method
+  std::vector<TimeSpan> bad;            ///< not learned from
+  bool bad_annotations = false;         ///< nor from what the file annotates as bad
+  std::filesystem::path frame_weights;  ///< a file of one number per frame, how much it counts; or empty
+};
+
+/// Errors name the file. Throws std::invalid_argument, io::Error, or Diverged.
+Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options = {});
+
+struct SeparateFilesOptions {
+  FitOptions fit;
+  std::vector<std::filesystem::path> truth;  ///< files of the true sources, for the report; or none
+  bool report = true;                        ///< write report.html
+  std::string command;                       ///< what the report says it was made by; or empty
+};
+
+struct SeparatedFiles {
+  Model model;
+  std::string why;                             ///< this method, if it was left to demix
+  io::Kind kind = io::Kind::numbers;           ///< of the files of sources
+  std::vector<std::filesystem::path> sources;  ///< one file, or one for each source (sound, pictures)
+  std::vector<io::Scaling> scaling;            ///< of the sources in their files; none: as they are
+  std::vector<std::string> strongest_on;       ///< of each component: the channel it matters most to
+  std::filesystem::path model_file, report_file, summary_file;  ///< report_file: empty = not written
+  std::string summary;                                          ///< what summary_file holds: JSON
+};
+
+/// Sources come back in the kind of file the mixtures came in, beside model.json, report.html and
+/// summary.json. The folder is made if it is not there.
+SeparatedFiles separate_files(const io::FileRecording& mixtures, const std::filesystem::path& folder,
+                              const SeparateFilesOptions& options = {});
+
+struct AppliedFiles {
+  std::vector<std::filesystem::path> files;
+  std::vector<io::Scaling> scaling;  ///< of the sources in their files; none: as they are
+};
+
+/// The sources of a recording by a model or, if `without` is given, the channels without these components
+/// (from 0). Several pictures get numbered names.
+AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures,
+                            const std::filesystem::path& output,
+                            const std::optional<std::vector<Index>>& without = {});
+
+}  // namespace demix

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cmath>
+
+#include "demix/separate_files.hpp"
+
+namespace demix {
+namespace {
+
+// Annotations that begin with "bad", as MNE writes them.
+bool is_bad(const io::Annotation& annotation) {
+  std::string start = annotation.text.substr(0, 3);
+  for (char& c : start) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return start == "bad";
+}
+
+// In frames.
+std::vector<Segment> bad_segments(const FitOptions& options, const io::FileRecording& mixtures) {
+  const double rate = mixtures.info().rate > 0 ? mixtures.info().rate : 1;
+  std::vector<Segment> segments;
+  const auto add = [&](double from, double to) {
+    segments.push_back(
+        {static_cast<Index>(std::floor(from * rate)), static_cast<Index>(std::ceil(to * rate))});
+  };
+  for (const FitOptions::TimeSpan& span : options.bad) add(span.from, span.to);
+  if (!options.bad_annotations) return segments;
+  for (const io::Annotation& a : mixtures.info().annotations) {
+    if (is_bad(a)) add(std::max(0.0, a.onset), std::max(0.0, a.onset + std::max(a.duration, 1 / rate)));
+  }
+  if (segments.size() == options.bad.size()) {
+    throw io::Error(
+        fmt::format("{}: has no annotation that begins with bad; give `bad` as from-to", mixtures.name()));
+  }
+  return segments;
+}
+
+Vector<double> read_weights(const std::filesystem::path& file) {
+  const Signals signals = io::read_signals(file);
+  if (signals.data.rows() != 1) {
+    throw io::Error(fmt::format("{}: has {} columns where one weight per frame is expected", file.string(),
+                                signals.data.rows()));
+  }
+  return signals.data.row(0).transpose();
+}
+
+Outcome run(const io::FileRecording& mixtures, const FitOptions& options) {
+  std::optional<WeightedRecording> weighted;
+  const Recording* learned = &mixtures;
+  if (!options.frame_weights.empty()) {
+    learned = &weighted.emplace(*learned, read_weights(options.frame_weights));
+  }
+  const std::vector<Segment> bad = bad_segments(options, mixtures);
+  const RecordingWithout good(*learned, bad);
+  if (!bad.empty()) learned = &good;
+  return method_named(options.method).run(*learned, options.options);
+}
+
+// " (at 1.250, 3.000 s)": when the frames were that a warning names.
+std::string times_of(const Warning& warning, double rate) {
+  if (warning.frames.empty()) return "";
+  std::string times;
+  for (const std::int64_t frame : warning.frames) {
+    times += fmt::format("{}{:.3f}", times.empty() ? "" : ", ", static_cast<double>(frame) / rate);
+  }
+  return fmt::format(" (at {} s)", times);
+}
+
+}  // namespace
+
+Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) {
+  const bool all_frames = options.bad.empty() && !options.bad_annotations;
+  Outcome outcome;
+  try {
+    outcome = run(mixtures, options);
+  } catch (const NoSuchOption&) {
+    throw;
+  } catch (const NoSuchForm&) {
+    throw;
+  } catch (const NeedsWhitening& e) {
+    throw NeedsWhitening(
+        fmt::format("{}: {} (give `whiten = yes` or `whiten = no`)", mixtures.name(), e.what()));
+  } catch (const Diverged& e) {
+    throw Diverged(fmt::format("{}: {}", mixtures.name(), e.what()));
+  } catch (const std::invalid_argument& e) {
+    std::string_view what = e.what();
+    if (what.starts_with("X: ")) what.remove_prefix(3);  // it is called by its file's name here
+    throw std::invalid_argument(fmt::format("{}: {}{}", mixtures.name(), what,
+                                            all_frames ? "" : " (counted without the bad frames)"));
+  }
+  const io::SignalInfo& info = mixtures.info();
+  outcome.model.names = info.names;
+  for (Warning& w : outcome.model.warnings) {
+    if (all_frames && info.rate > 0) w.text += times_of(w, info.rate);
+    if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
+      w.text += "; mark them as bad, or use the method auto";
+    }
+  }
+  return outcome;
+}
+
+}  // namespace demix

@@ -1,0 +1,156 @@
+#include "demix/separate_files.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/strongest_channel.hpp"
+#include "demix/file_use.hpp"
+#include "files/separation_page.hpp"
+
+namespace demix {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// For each component the channel it matters most to: where it has the largest share of the power.
+std::vector<std::string> strongest_channels(const Model& model) {
+  const Matrix<double> share = model.mixing.rowwise().normalized();
+  std::vector<std::string> names;
+  for (Index k = 0; k < model.components(); ++k) {
+    const Index channel = strongest_channel(share.col(k));
+    names.push_back(model.names.empty() ? fmt::format("channel {}", channel + 1)
+                                        : model.names[static_cast<std::size_t>(channel)]);
+  }
+  return names;
+}
+
+// One file by its name, several as a list.
+Json file_list(const std::vector<fs::path>& paths) {
+  if (paths.size() == 1) return paths[0].string();
+  Json list = Json::array();
+  for (const fs::path& path : paths) list.push_back(path.string());
+  return list;
+}
+
+std::string summary(const std::vector<fs::path>& inputs, const SeparatedFiles& out) {
+  const Model& model = out.model;
+  const auto list = [](const Vector<double>& v) { return std::vector<double>(v.begin(), v.end()); };
+  Json json = {{"input", file_list(inputs)},
+               {"method", model.method},
+               {"why", out.why},
+               {"samples", model.samples},
+               {"channels", model.channels()},
+               {"components", model.components()},
+               {"kurtosis", list(model.kurtosis)},
+               {"strongest_on", out.strongest_on}};
+  if (model.stability.size() > 0) json["stability"] = list(model.stability);
+  if (model.convergence.has_steps()) {
+    json["converged"] = model.convergence.converged;
+    json["iterations"] = model.convergence.iterations;
+  }
+  json["sources"] = file_list(out.sources);
+  json["model"] = out.model_file.string();
+  if (!out.report_file.empty()) json["report"] = out.report_file.string();
+  json["summary"] = out.summary_file.string();
+  for (const io::Scaling& scale : out.scaling) {
+    json["gains"].push_back(scale.gain);
+    if (out.kind == io::Kind::picture) json["offsets"].push_back(scale.offset);
+  }
+  json["crosstalk"] = nullptr;
+  if (const auto& crosstalk = model.diagnosis.crosstalk) {
+    json["crosstalk"] = {{"expected_db", 10 * std::log10(crosstalk->expected)},
+                         {"bound_db", 10 * std::log10(crosstalk->bound)}};
+  }
+  json["warnings"] = Json::array();
+  for (const Warning& w : model.warnings) json["warnings"].push_back(w.text);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
+  std::vector<std::string> names;
+  for (const fs::path& path : paths) names.push_back(path.string());
+  return names;
+}
+
+std::string model_text(const Model& model, const std::string& name) {
+  try {
+    return io::to_json(model);
+  } catch (const std::invalid_argument& e) {
+    throw Diverged(fmt::format("{}: no sound result ({}); try `method = fobi`", name, e.what()));
+  }
+}
+
+}  // namespace
+
+SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path& folder,
+                              const SeparateFilesOptions& options) {
+  const fs::path& first = mixtures.paths()[0];
+  const fs::path source_file = io::output_path(first, folder, "source");
+  SeparatedFiles out;
+  out.kind = io::format_of(first).kind;
+  out.model_file = folder / "model.json";
+  out.report_file = folder / "report.html";
+  out.summary_file = folder / "summary.json";
+  const bool each = io::is_scaled(out.kind);
+  io::require_different_files(io::FileUse{names_of(mixtures.paths()), io::possible_paths(source_file, each)}
+                                  .also_reads(names_of(options.truth))
+                                  .also_reads({options.fit.frame_weights.string()})
+                                  .also_writes({out.model_file, out.report_file, out.summary_file}));
+  if (!options.report) out.report_file.clear();
+
+  Outcome outcome = fit_files(mixtures, options.fit);
+  out.model = std::move(outcome.model);
+  out.why = std::move(outcome.why);
+  out.strongest_on = strongest_channels(out.model);
+  const std::string model = model_text(out.model, mixtures.name());
+
+  const MappedRecording applied(mixtures, out.model.components(),
+                                [&](const Frames<double>& X) { return out.model.apply(X); });
+  const MatrixRecording<double> live(outcome.live);
+  const Recording& sources = options.fit.options.live ? static_cast<const Recording&>(live) : applied;
+  const std::vector<io::ValueRange> ranges = io::value_ranges(out.kind, sources);
+  out.scaling = io::source_scaling(out.kind, ranges);
+  out.sources = io::output_paths(source_file, sources.channels(), each);
+
+  io::make_folder(folder);
+  io::NewFiles files;
+  io::write_recording(files, out.sources, io::source_info(mixtures.info(), sources.channels()), sources,
+                      ranges, out.scaling);
+  files.write(out.model_file, model);
+  if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options));
+  out.summary = summary(mixtures.paths(), out);
+  files.write(out.summary_file, out.summary);
+  files.commit();
+  return out;
+}
+
+AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures, const fs::path& output,
+                            const std::optional<std::vector<Index>>& without) {
+  const io::Kind kind = io::format_of(output).kind;
+  io::FileUse use{names_of(mixtures.paths()), {output}};
+  if (kind == io::Kind::picture) use.also_writes(io::possible_paths(output, true));
+  io::require_different_files(use);
+  const io::SignalInfo& info = mixtures.info();
+  if (info.channels != model.channels()) {
+    throw std::invalid_argument(fmt::format("{}: has {} channels, the model needs {}", mixtures.name(),
+                                            info.channels, model.channels()));
+  }
+  const MappedRecording mapped(
+      mixtures, without ? model.channels() : model.components(),
+      [&](const Frames<double>& X) { return without ? model.remove(X, *without) : model.apply(X); });
+  const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
+  AppliedFiles out;
+  if (!without) out.scaling = io::source_scaling(kind, ranges);
+  const bool each = kind == io::Kind::picture && mapped.channels() > 1;
+  out.files = io::output_paths(output, mapped.channels(), each);
+  io::NewFiles files;
+  io::write_recording(files, out.files, without ? info : io::source_info(info, mapped.channels()), mapped,
+                      ranges, out.scaling);
+  files.commit();
+  return out;
+}
+
+}  // namespace demix
