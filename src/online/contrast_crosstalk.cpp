@@ -12,12 +12,18 @@ namespace {
 
 // Means over every second frame of a stretch, from `first` on.
 struct Half {
-  Matrix<double> S, T;
+  Matrix<double> S, T, D;
+  /// As curvature() of the outputs' own, with the signs k.
+  double curvature(const Vector<double>& k, Index i, Index j) const {
+    return k(i) * (D(i, j) - T(i, i)) + k(j) * (D(j, i) - T(j, j));
+  }
   Half(const Matrix<double>& Y, Index begin, Index end, Index first) {
     const Index frames = (end - begin - first + 1) / 2;
     const Matrix<double> y = Y(Eigen::all, Eigen::seqN(begin + first, frames, Eigen::fix<2>));
     S = y * y.transpose() / static_cast<double>(frames);
-    T = y.array().tanh().matrix() * y.transpose() / static_cast<double>(frames);
+    const Matrix<double> t = y.array().tanh();
+    T = t * y.transpose() / static_cast<double>(frames);
+    D = (1 - t.array().square()).matrix() * y.cwiseAbs2().transpose() / static_cast<double>(frames);
   }
 };
 
@@ -36,14 +42,17 @@ Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
 
   const Matrix<double> t = Y.array().tanh();
   const Matrix<double> s = 1 - t.array().square();
-  const Matrix<double> S = Y * Y.transpose() / all;
-  const Matrix<double> T = t * Y.transpose() / all;
-  const Matrix<double> D = s * Y.cwiseAbs2().transpose() / all;
+  Expectations e(r);
+  e.S = Y * Y.transpose() / all;
+  e.T = t * Y.transpose() / all;
+  e.D = s * Y.cwiseAbs2().transpose() / all;
+  e.s = s.rowwise().mean();
   NewtonStep step(r);
-  step.signs(S, T, s.rowwise().mean(), r);
+  step.signs(e, r);
 
   Matrix<double> together = Matrix<double>::Zero(r, r);  // sum over stretches of E' E'', the halves' steps
   Matrix<double> apart = together;                       // of ((E' - E'') / 2)^2
+  Matrix<double> unlike = together;                      // of squared differences of the curvature
   for (Index b = 0; b < stretches; ++b) {
     const Index begin = b * frames / stretches;
     const Index end = (b + 1) * frames / stretches;
@@ -53,11 +62,11 @@ Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
       E[h] = Matrix<double>::Zero(r, r);
       for (Index j = 0; j < r; ++j) {
         for (Index i = 0; i < j; ++i) {
-          const double c = step.curvature(T, D, i, j);
-          const double off = S(i, j) - halves[h].S(i, j);
+          const double c = step.curvature(e, i, j);
+          const double off = e.S(i, j) - halves[h].S(i, j);
           const double gradient =
-              step.k(i) * (halves[h].T(i, j) - T(i, j)) - step.k(j) * (halves[h].T(j, i) - T(j, i));
-          const double turn = -step.rest(T, D, i, j, gradient, off) / c;
+              step.k(i) * (halves[h].T(i, j) - e.T(i, j)) - step.k(j) * (halves[h].T(j, i) - e.T(j, i));
+          const double turn = -step.rest(e, i, j, gradient, off) / c;
           E[h](i, j) = off / 2 + turn;
           E[h](j, i) = off / 2 - turn;
         }
@@ -65,15 +74,22 @@ Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
     }
     together += E[0].cwiseProduct(E[1]);
     apart += (E[0] - E[1]).cwiseAbs2() / 4;
+    for (Index j = 0; j < r; ++j) {
+      for (Index i = 0; i < r; ++i) {
+        const double own = (halves[0].curvature(step.k, i, j) + halves[1].curvature(step.k, i, j)) / 2;
+        unlike(i, j) += std::pow(own - step.curvature(e, i, j), 2);
+      }
+    }
   }
   const double n = static_cast<double>(stretches);
   for (Index j = 0; j < r; ++j) {
     for (Index i = 0; i < r; ++i) {
       if (i == j) continue;
-      const double c = step.curvature(T, D, i, j);
+      const double c = step.curvature(e, i, j);
       const double variance =
           (std::max(0.0, together(i, j)) + apart(i, j) * std::min(1.0, all / learned)) / (n * (n - 1));
-      out(i, j) = c > 0 && variance < largest * largest ? std::sqrt(variance) : largest;
+      const bool told_apart = c > 3 * std::sqrt(unlike(i, j) / (n * (n - 1)));  // more than chance makes it
+      out(i, j) = told_apart && variance < largest * largest ? std::sqrt(variance) : largest;
     }
   }
   return out;

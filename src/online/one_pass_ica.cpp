@@ -6,8 +6,25 @@
 namespace demix {
 namespace {
 
-constexpr double budget = 8e4;  // multiplications per channel in one step, or one piece if that is more
-constexpr double growth_of_newton = 1.03;
+constexpr double growth_of_newton = 1.03;  // of the count from step to step
+constexpr double growth_of_check = 1.5;
+
+// The search
+constexpr int first_iterations = 20;  // one pass right after the other
+constexpr int most_iterations = 40;
+constexpr double near = 0.25;            // length of a row of E from which on Newton steps converge
+constexpr double at_rest = 0.02;         // length of a row of E below which the sums can move along with it,
+constexpr double slow = 0.1;             // or below this, if it shrinks no more
+constexpr double calm = 0.05;            // or, of few frames, after which a pass can wait for
+constexpr double growth_if_calm = 0.01;  // so many more
+
+// Multiplications in one step, or one piece if that is more
+double budget(Index channels) { return std::min(8e4 * static_cast<double>(channels), 6e6); }
+
+void set_identity(Matrix<double>& A, Index n) {
+  A.setZero();
+  A.topLeftCorner(n, n).setIdentity();
+}
 
 }  // namespace
 
@@ -16,68 +33,81 @@ OnePassIca::OnePassIca(Index channels, Index components, double resolution, doub
       memory_(memory),
       white_(channels, resolution, memory),
       reservoir_(channels, Reservoir::places_for(channels, memory), memory, seed),
+      pass_(channels),
       sums_(channels),
-      sample_(channels),
+      found_(channels),
+      fourth_(Vector<double>::Zero(channels)),
+      expected_(channels),
+      step_(channels),
       root_(channels),
       svd_(channels, channels),
-      step_(channels),
-      output_root_(channels) {
-  const Index n = channels;
-  apart_ = B_ = P_ = S_ = square_ = crossed_ = M_ = unmixing_ = mixing_ = A_ = A_inverse_ = work_ =
-      padded_square(n);
-  apart_mean_ = c_ = centre_ = u_ = mean_ = zero_ = Vector<double>::Zero(n);
-  frames_ = Matrix<double>::Zero(n, TanhSums::at_once);
-  v_ = tv_ = Matrix<double>::Zero(B_.rows(), TanhSums::at_once);
-}
+      A_(padded_square(channels)),
+      A_inverse_(A_),
+      work_(A_),
+      zero_(fourth_) {}
 
 void OnePassIca::clear() {
   white_.clear();
   reservoir_.clear();
+  pass_.clear();
   sums_.clear();
+  found_.clear();
   add_ = Add::none;
   stage_ = Stage::idle;
-  fresh_ = publishing_ = false;
-  since_check_ = next_check_ = since_newton_ = next_newton_ = 0;
-  rank_ = outputs_ = 0;
-  add_at_ = at_ = end_ = 0;
+  summing_ = false;
+  add_at_ = remembered_ = outputs_ = 0;
+  check_ = newton_ = {};
+  next_pass_ = 0;
 }
 
 void OnePassIca::loaded() const {
-  const auto is_count = [](double v) { return v >= 0 && v < 0x1p62; };
   require_state(add_ >= Add::none && add_ <= Add::sum, "no such way to add");
-  require_state(stage_ >= Stage::idle && stage_ <= Stage::newton, "no such stage of the work");
+  require_state(stage_ >= Stage::idle && stage_ <= Stage::move, "no such stage of the work");
   require_state((add_ == Add::place) == white_.busy(), "work that was not begun");
   require_state(add_at_ >= 0 && add_at_ <= white_.coordinates().cols(), "a frame out of range");
-  require_state(at_ >= 0 && at_ <= end_ && end_ <= reservoir_.size(), "a frame of the sample out of range");
+  require_state(remembered_ >= 0 && remembered_ <= reservoir_.size(), "a frame of the sample out of range");
   require_state(outputs_ >= 0 && outputs_ <= white_.live(), "more outputs than live directions");
-  require_state(rank_ >= 0 && rank_ <= (components_ > 0 ? components_ : channels()),
+  require_state(components_ == 0 || (outputs_ <= components_ && rank() <= components_),
                 "more components than outputs");
-  require_state(is_count(since_check_) && is_count(next_check_) && is_count(since_newton_) &&
-                    is_count(next_newton_) && is_count(sampled_) && iterations_ >= 0,
+  require_state(next_pass_ >= 0 && next_pass_ < std::int64_t{1} << 62 && iterations_ >= 0,
                 "a count out of range");
-  require_state(count() > 0 || (stage_ == Stage::idle && rank_ == 0 && add_ != Add::sum),
+  require_state(count() > 0 || (stage_ == Stage::idle && rank() == 0 && add_ != Add::sum && !summing_),
                 "a solution of no frames");
-  require_state(stage_ == Stage::idle || stage_ == Stage::pass || stage_ == Stage::principal ||
-                    sampled_ > 0 || stage_ == Stage::newton,
-                "a pass over no frames");
-  require_state((stage_ == Stage::idle && !publishing_) || outputs_ > 0, "work on no outputs");
+  require_state((stage_ == Stage::idle && !found_.busy()) || outputs_ > 0, "work on no outputs");
+  require_state(pass_.end() <= reservoir_.size() && pass_.outputs() <= channels(), "a pass out of range");
+  require_state((stage_ != Stage::pass && stage_ != Stage::judge) || pass_.outputs() == outputs_,
+                "a pass of other outputs");
+  require_state(stage_ != Stage::pass || !pass_.done(), "a pass that is over");
+  require_state(stage_ != Stage::judge || pass_.frames() > 0, "a pass over no frames");
+}
+
+// Everything is at hand, and there is little of it: what is found changes with every frame.
+bool OnePassIca::few() const {
+  return reservoir_.complete() &&
+         static_cast<double>(reservoir_.seen()) < ReservoirPass::few_frames(outputs_);
+}
+
+void OnePassIca::remember(const Eigen::Ref<const Vector<double>>& x) {
+  reservoir_.add(x);
+  if (outputs_ > 0 && !summing_ && !busy() && reservoir_.seen() >= next_pass_) begin_pass();
 }
 
 void OnePassIca::begin_add(const Frames<double>& X) {
-  for (Index t = 0; t < X.cols(); ++t) reservoir_.add(X.col(t));
+  remembered_ = reservoir_.size();
   white_.begin_add(X);
   add_ = Add::place;
 }
 
 bool OnePassIca::work() {
   bool news = false;
-  const double most = budget * static_cast<double>(channels());
+  const double most = budget(channels());
   for (double spent = 0; busy() && spent < most;) spent += piece(news);
   return news;
 }
 
 double OnePassIca::piece(bool& news) {
   const auto r = static_cast<double>(outputs_);
+  const double cube = static_cast<double>(channels()) * r * r;
   if (add_ == Add::place) {
     const double cost = white_.work();
     if (!white_.busy()) added();
@@ -87,14 +117,10 @@ double OnePassIca::piece(bool& news) {
     add_piece();
     return 2 * TanhSums::at_once * r * r;
   }
-  if (publishing_) {
-    if (output_root_.work()) {
-      publish();
-      news = true;
-    }
-    return output_root_.cost();
+  if (found_.busy()) {
+    news |= found_.work(white_);
+    return found_.cost();
   }
-  const double cube = static_cast<double>(channels()) * r * r;
   switch (stage_) {
     case Stage::idle:
       return 1;
@@ -102,27 +128,20 @@ double OnePassIca::piece(bool& news) {
       if (svd_.work()) principal();
       return svd_.cost();
     case Stage::pass:
-      pass();
-      return TanhSums::at_once * (4 * r * r + 20 * r);
+      if (pass_.work(reservoir_, white_)) stage_ = Stage::judge;
+      return pass_.cost();
     case Stage::judge:
       judge();
-      return cube;
-    case Stage::whiten:
-      if (root_.work()) {
-        product(root_.result(), B_, outputs_, outputs_, outputs_, work_);
-        B_.swap(work_);
-        begin_pass();
-      }
-      return root_.cost();
+      return 2 * cube;
     case Stage::turn:
       if (root_.work()) turn();
       return root_.cost();
-    case Stage::adopt:
-      adopt();
-      return 8 * cube;
     case Stage::newton:
       newton();
-      return 8 * cube;
+      return 5 * cube;
+    case Stage::move:
+      move();
+      return 4 * cube;
   }
   return 0;
 }
@@ -130,30 +149,25 @@ double OnePassIca::piece(bool& news) {
 // The block is in the covariance.
 void OnePassIca::added() {
   const auto frames = static_cast<double>(white_.coordinates().cols());
-  since_check_ += frames;
-  since_newton_ += frames;
+  check_.since += frames;
+  newton_.since += frames;
   add_at_ = 0;
+  add_ = Add::none;
   const Index most = components_ > 0 ? std::min(components_, white_.live()) : white_.live();
   if (white_.moved() || most != outputs_) {  // what was summed belongs to other coordinates
-    const bool same = most == outputs_ && stage_ != Stage::idle;  // what was begun goes on
     outputs_ = most;
-    if (!same) reset_start();
-    fresh_ = false;
-    add_ = Add::none;
+    summing_ = false;
     stage_ = Stage::idle;
     if (outputs_ == 0) return;
-    begin_publish();  // white at once
-    return restart();
+    publish();  // white at once
+    return begin_search();
   }
-  add_ = outputs_ > 0 && fresh_ ? Add::sum : Add::none;
-  if (!fresh_) {
-    if (outputs_ > 0 && stage_ == Stage::idle) begin_check();
-    if (outputs_ > 0 && due_newton()) begin_publish();
-    return;
+  if (summing_) {
+    sums_.scale(white_.keep());
+    add_ = Add::sum;
+  } else if (outputs_ > 0 && newton_due()) {
+    publish();
   }
-  sums_.scale(white_.keep());
-  apart_ *= white_.keep();
-  apart_mean_ *= white_.keep();
 }
 
 void OnePassIca::add_piece() {
@@ -163,111 +177,188 @@ void OnePassIca::add_piece() {
   if (add_at_ < white_.coordinates().cols()) return;
   add_ = Add::none;
   if (stage_ != Stage::idle) {  // the coordinates stand still, but the covariance goes on
-    if (due_newton()) begin_publish();
-    return;
-  }
-  const bool steady = memory_ > 0 && count() > 0.6 * memory_;
-  if (steady ? since_check_ >= memory_ / 2 : count() >= next_check_) {
+    if (newton_due()) publish();
+  } else if (check_due()) {
     begin_check();
-  } else if (due_newton()) {
+  } else if (newton_due()) {
     stage_ = Stage::newton;
   }
 }
 
-// At counts that grow by a twentieth; when the past fades, at least 64 times within one memory.
-bool OnePassIca::due_newton() const {
-  if (count() >= next_newton_) return true;
-  return memory_ > 0 && since_newton_ >= std::max(memory_ / 64, static_cast<double>(channels()));
+// When the past fades, at least 64 times within one memory.
+bool OnePassIca::newton_due() const {
+  const double frames = std::max(memory_ / 64, static_cast<double>(channels()));
+  return newton_.reached(count(), memory_ > 0 ? frames : 1e300);
+}
+bool OnePassIca::check_due() const { return check_.reached(count(), memory_ > 0 ? memory_ / 2 : 1e300); }
+
+// Of sums that should describe the past; while all of it is at hand they are made anew.
+void OnePassIca::begin_check() {
+  if (!summing_ || reservoir_.complete()) return begin_search();
+  pass_.begin(ReservoirPass::Kind::check, white_, outputs_, remembered_);
+  stage_ = Stage::pass;
 }
 
-// One Newton step from the sums, which move along.
+void OnePassIca::begin_search() {
+  summing_ = false;
+  iterations_ = 0;
+  left_ = 1e300;
+  if (components_ == 0 || components_ >= white_.live()) return begin_pass();
+  // Principal components in the channels' own units. C = L L^T, V^-1 L = . diag Q^T, h = Q^T L^-1 u
+  const Index l = white_.live();
+  white_.covariance(l, A_);
+  cholesky(A_, l, 1e-300);
+  work_.setZero();
+  product(white_.V_inverse(), A_, channels(), l, l, work_);
+  svd_.begin(work_.topRows(channels()));
+  stage_ = Stage::principal;
+}
+
+void OnePassIca::principal() {
+  const Index n = channels();
+  const Index l = white_.live();
+  Matrix<double>& L = expected_.S;
+  Matrix<double>& Q = expected_.T;  // transposed
+  white_.covariance(l, L);
+  cholesky(L, l, 1e-300);
+  work_ = L;
+  stage_ = Stage::idle;
+  if (!invert(work_, l, A_inverse_)) return;
+  for (Index i = 0; i < l; ++i) Q.row(i).head(l) = svd_.vector(i).head(l).transpose();
+  set_identity(A_, n);
+  product(Q, A_inverse_, l, l, l, A_);
+  set_identity(A_inverse_, n);
+  product_transposed(L, Q, l, l, l, A_inverse_);
+  zero_ = white_.mean();
+  white_.transform(A_, A_inverse_, zero_);
+  begin_pass();
+}
+
+// Sums that go on from those of the pass must be of the same frames.
+void OnePassIca::begin_pass() {
+  ++iterations_;
+  if (few()) {
+    pass_.begin(ReservoirPass::Kind::gradient, white_, outputs_, reservoir_.size());
+    if (!precise_) iterations_ = std::min(iterations_, first_iterations);
+  } else {
+    pass_.begin(ReservoirPass::Kind::newton, white_, outputs_, remembered_);
+  }
+  stage_ = Stage::pass;
+}
+
+// After a pass.
+void OnePassIca::judge() {
+  const Index r = outputs_;
+  if (pass_.kind() == ReservoirPass::Kind::check) {
+    sums_.expectations(white_, r, expected_);
+    step_.signs(expected_, r);
+    if (pass_.has_gradient(step_.k)) return begin_search();
+    check_.again(count(), growth_of_check);
+    stage_ = Stage::newton;
+    return;
+  }
+  pass_.expectations(expected_);
+  step_.solve(expected_, r);
+  fourth_.head(r) = pass_.sums().fourth.head(r) / pass_.frames();
+  const double left = step_.E.topLeftCorner(r, r).rowwise().norm().maxCoeff();
+  const bool slows = left < slow && left > 0.7 * left_;
+  const bool content = iterations_ >= most_iterations || (precise_ ? left < 1e-10 : left < at_rest || slows);
+  left_ = left;
+  next_pass_ = reservoir_.seen();
+  if (pass_.kind() == ReservoirPass::Kind::newton) {
+    if (content) return begin_sums();
+  } else if (precise_ ? content : iterations_ >= first_iterations) {
+    const Index rest = left < calm ? static_cast<Index>(growth_if_calm * pass_.frames()) : 0;
+    next_pass_ += std::max(rest, r * r / 256 + 1);
+  }
+  begin_turn(pass_.kind() == ReservoirPass::Kind::newton && left < near);
+}
+
+// A <- A S A^T = I after a step of FastICA, A <- E[t u^T] S^-1 - diag(s), or near the end, where that
+// converges slowly, of Newton, A <- I + (E - E^T) / 2. The rows of FastICA's are as long as they are certain.
+void OnePassIca::begin_turn(bool near) {
+  const Index r = outputs_;
+  Matrix<double>& S = expected_.S;
+  for (Index j = 0; j < r; ++j) S(j, j) = std::max(S(j, j), 0.1);  // what the sample hardly has is not lifted
+  if (near) {
+    for (Index j = 0; j < r; ++j) {
+      A_.col(j).head(r) = (step_.E.col(j).head(r) - step_.E.row(j).head(r).transpose()) / 2;
+      A_(j, j) = 1;
+    }
+  } else {  // S^-1 = 2 I - S, as S is nearly I
+    product(expected_.T, S, r, r, r, A_);
+    A_.topLeftCorner(r, r) = 2 * expected_.T.topLeftCorner(r, r) - A_.topLeftCorner(r, r);
+    A_.diagonal().head(r) -= expected_.s.head(r);
+    for (Index i = 0; i < r; ++i) {
+      if (A_(i, i) < 0) A_.row(i).head(r) *= -1;
+    }
+  }
+  product(A_, S, r, r, r, work_);
+  product_transposed(work_, A_, r, r, r, A_inverse_);
+  root_.begin(A_inverse_, r);
+  stage_ = Stage::turn;
+}
+
+// Since A S A^T = I, A^-1 = S A^T but for rounding, which one step of X <- X + X (I - A X) takes away.
+void OnePassIca::turn() {
+  const Index r = outputs_;
+  Matrix<double>& G = expected_.T;
+  product(root_.result(), A_, r, r, r, work_);
+  set_identity(A_, channels());
+  A_.topLeftCorner(r, r) = work_.topLeftCorner(r, r);
+  product_transposed(expected_.S, A_, r, r, r, work_);
+  product(A_, work_, r, r, r, G);
+  G.topLeftCorner(r, r) *= -1;
+  G.diagonal().head(r).array() += 1;
+  set_identity(A_inverse_, channels());
+  product(work_, G, r, r, r, A_inverse_);
+  A_inverse_.topLeftCorner(r, r) += work_.topLeftCorner(r, r);
+  zero_ = pass_.centre();
+  stage_ = Stage::move;
+}
+
+// The sums begin as those of the pass, once it has come to all frames there are.
+void OnePassIca::begin_sums() {
+  pass_.extend(remembered_);
+  stage_ = Stage::pass;
+  if (!pass_.done()) return;
+  white_.recentre(pass_.centre());
+  sums_.begin(pass_, white_, outputs_);
+  summing_ = true;
+  check_.again(count(), growth_of_check);
+  stage_ = Stage::newton;
+}
+
+// A step from the sums, which move along.
 void OnePassIca::newton() {
   const Index n = channels();
   const Index r = outputs_;
-  const double frames = count();
-  stage_ = Stage::idle;
-  // Expectations, centred: M <- S, work <- T, A <- D
-  const auto m = white_.mean().head(r);
-  const auto a = apart_mean_.head(r);
-  zero_.head(r) = m + a / frames;
-  double off = 0;
-  for (Index j = 0; j < r; ++j) {
-    M_.col(j).head(r) = (white_.scatter().col(j).head(r) + apart_.col(j).head(r)) / frames -
-                        (m * a(j) + a * (m(j) + a(j) / frames)) / frames;
-    work_.col(j).head(r) = sums_.T.col(j).head(r) / frames - sums_.t.head(r) * (zero_(j) / frames);
-    A_.col(j).head(r) = sums_.D.col(j).head(r) / frames;
-    off = std::max(off, M_.col(j).head(r).cwiseAbs().sum() - std::abs(M_(j, j)) + std::abs(M_(j, j) - 1));
+  sums_.expectations(white_, r, expected_);
+  if (!(expected_.off_white(r) <= 1)) {  // too far for a step of first order
+    publish();
+    return begin_search();
   }
-  if (!(off <= 1)) {  // too far for a step of first order
-    begin_publish();
-    fresh_ = false;
-    return begin_check();
-  }
-  for (Index i = 0; i < r; ++i) step_.k(i) = sums_.s(i) / frames * M_(i, i) - work_(i, i) < 0 ? -1 : 1;
-  step_.solve(M_, work_, A_, r);
-
-  // T <- (T - t mean^T) A^T + E o D,  t <- t - s o mean
-  zero_ = white_.mean();
-  for (Index j = 0; j < r; ++j) sums_.T.col(j).head(r) -= sums_.t.head(r) * zero_(j);
-  sums_.t.head(r) -= sums_.s.head(r).cwiseProduct(zero_.head(r));
-  sums_.fourth.head(r).array() *= (1 + step_.E.diagonal().head(r).array()).square().square();
-  A_.setZero();
-  A_.topLeftCorner(n, n).setIdentity();
+  step_.solve(expected_, r);
+  set_identity(A_, n);
   A_.topLeftCorner(r, r) += step_.E.topLeftCorner(r, r);
-  product_transposed(sums_.T, A_, r, r, r, work_);
-  sums_.T.topLeftCorner(r, r) =
-      work_.topLeftCorner(r, r) + step_.E.topLeftCorner(r, r).cwiseProduct(sums_.D.topLeftCorner(r, r));
-  // apart <- A (apart - mean apart_mean^T - apart_mean mean^T) A^T
-  for (Index j = 0; j < r; ++j) {
-    apart_.col(j).head(r) -= zero_.head(r) * apart_mean_(j) + apart_mean_.head(r) * zero_(j);
-  }
-  transform_symmetric(A_, r, apart_, work_);
-  for (Index i = 0; i < r; ++i) c_(i) = A_.row(i).head(r).dot(apart_mean_.head(r));
-  apart_mean_.head(r) = c_.head(r);
   work_ = A_;
-  if (!invert(work_, n, A_inverse_)) {
-    fresh_ = false;
-    return begin_check();
-  }
+  if (!invert(work_, n, A_inverse_)) return begin_search();
+  zero_ = white_.mean();
+  sums_.move(A_, zero_, r);
+  for (Index i = 0; i < r; ++i) fourth_(i) = sums_.fourth(i) / count();
+  stage_ = Stage::move;
+}
+
+void OnePassIca::move() {
   white_.transform(A_, A_inverse_, zero_);
-  begin_publish();
+  publish();
+  stage_ = Stage::idle;
+  if (!summing_ && reservoir_.seen() >= next_pass_) begin_pass();
 }
 
-void OnePassIca::begin_publish() {
-  since_newton_ = 0;
-  next_newton_ = growth_of_newton * count();
-  white_.covariance(outputs_, A_);
-  output_root_.begin(A_, outputs_);
-  publishing_ = true;
-}
-
-// y = C^-1/2 u of the exact covariance, each positive on the channel where it is strongest:
-// E[x y^T] = V^-1 E[u y^T] says where, in units of the channels' deviations, which are the norms of its rows.
 void OnePassIca::publish() {
-  const Index n = channels();
-  const Index r = outputs_;
-  rank_ = r;
-  publishing_ = false;
-  white_.covariance(n, work_);
-  product(work_, output_root_.result(), n, r, r, A_);
-  product(white_.V_inverse(), A_, n, r, n, mixing_);
-  product(output_root_.result(), white_.V(), r, n, r, unmixing_);
-  white_.channel_mean(mean_);
-  for (Index c = 0; c < n; ++c) zero_(c) = mixing_.row(c).head(r).norm();
-  for (Index k = 0; k < r; ++k) {
-    Index strongest = 0;
-    double most = -1;
-    for (Index c = 0; c < n; ++c) {
-      const double share = zero_(c) > 0 ? std::abs(mixing_(c, k)) / zero_(c) : 0;
-      if (share > most) {
-        most = share;
-        strongest = c;
-      }
-    }
-    if (mixing_(strongest, k) >= 0) continue;
-    mixing_.col(k) *= -1;
-    unmixing_.row(k).head(n) *= -1;
-  }
+  newton_.again(count(), growth_of_newton);
+  found_.begin(white_, outputs_);
 }
 
 void OnePassIca::finish() {
@@ -277,7 +368,7 @@ void OnePassIca::finish() {
   begin_check();
   for (int steps = 0; steps < 4; ++steps) {
     while (busy()) work();
-    if (!fresh_) break;
+    if (!summing_) break;
     stage_ = Stage::newton;
   }
   while (busy()) work();

@@ -156,6 +156,7 @@ void StreamEngine::open_gate() {
 
 // x goes into the next block; a full one to the learner.
 void StreamEngine::learn() {
+  learner_->remember(x.head(n_));
   X_.col(pending_) = x.head(n_);
   Y_.col(pending_) = y;
   if (++pending_ < X_.cols()) return;

@@ -22,14 +22,15 @@ class TanhSums {
         slope_(tanh_),
         square_(tanh_) {}
 
-  /// At most so many frames at_once; the first n coordinates of u, whose columns are those of T.
-  void add(const Eigen::Ref<const Matrix<double>>& u, Index n) {
+  /// At most so many frames at_once; the first n coordinates of u, whose columns are those of T. D only if
+  /// asked for.
+  void add(const Eigen::Ref<const Matrix<double>>& u, Index n, bool with_D = true) {
     const Index size = u.cols();
     const Index ld = T.rows();
     kernels::tanh_and_slope(u.data(), ld * size, tanh_.data(), slope_.data());
     square_.leftCols(size) = u.cwiseAbs2();
     kernels::multiply_add(tanh_.data(), ld, u.data(), 1, ld, n, n, size, T.data(), ld);
-    kernels::multiply_add(slope_.data(), ld, square_.data(), 1, ld, n, n, size, D.data(), ld);
+    if (with_D) kernels::multiply_add(slope_.data(), ld, square_.data(), 1, ld, n, n, size, D.data(), ld);
     t.head(n) += tanh_.topLeftCorner(n, size).rowwise().sum();
     s.head(n) += slope_.topLeftCorner(n, size).rowwise().sum();
     fourth.head(n) += square_.topLeftCorner(n, size).cwiseAbs2().rowwise().sum();

@@ -302,8 +302,7 @@ void WhiteCoordinates::transform(const Matrix<double>& A, const Matrix<double>& 
                                  const Vector<double>& zero) {
   const Index n = channels();
   // v0 <- A (v0 + zero),  mean <- A (mean - zero),  scatter <- A scatter A^T
-  mean_ -= zero;
-  v0_ += zero;
+  recentre(zero);
   for (Vector<double>* v : {&v0_, &mean_}) {
     work_.setZero();
     for (Index j = 0; j < n; ++j) work_ += (*v)(j)*A.col(j).head(n);

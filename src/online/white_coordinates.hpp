@@ -58,6 +58,10 @@ class WhiteCoordinates {
   const Matrix<double>& last_move() const { return W_; }
   const Vector<double>& last_zero() const { return zero_; }
 
+  void recentre(const Vector<double>& zero) {  ///< u <- u - zero
+    mean_ -= zero;
+    v0_ += zero;
+  }
   /// u <- A (u - zero), with A and its inverse of full size.
   void transform(const Matrix<double>& A, const Matrix<double>& A_inverse, const Vector<double>& zero);
 
