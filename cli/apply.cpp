@@ -37,11 +37,13 @@ std::vector<Index> removed(const Options& o, const Model& model) {
 
 void run_on_pipe(const Options& o) {
   if (o.format.empty()) {
-    throw UsageError("standard input: what kind is it? give --format f32, f64, s16, s32, wav or csv");
+    throw UsageError(
+        "standard input: the format is not known; give --format f32, f64, s16, s32, wav, csv or tsv");
   }
   const Model model = io::load_model(o.model);
   PipedModel piped{o.model, o.format, o.output, o.inputs.read.channels, o.inputs.read.rate, {}};
-  if (piped.channels == 0 && o.format != "wav" && o.format != "csv") piped.channels = model.channels();
+  if (piped.channels == 0 && io::encoding_named(o.format) <= io::Encoding::s32)
+    piped.channels = model.channels();
   if (!o.remove.empty() || !o.keep.empty()) {
     for (const Index k : removed(o, model)) piped.remove.push_back(k + 1);
     if (piped.remove.empty()) throw UsageError("--keep names every component: there is nothing to remove");
@@ -77,22 +79,23 @@ void run(const Options& o) {
 }  // namespace
 
 void add_apply(Program& program) {
-  Arguments sub = program.command("apply", "Separate a file with a model that is there already, or clean it");
+  Arguments sub = program.command(
+      "apply", "Apply a model to files: write their sources, or their channels without some components");
   auto o = std::make_shared<Options>();
-  sub.option("model", o->model, "Model, as fit, separate and stream write them").required();
+  sub.option("model", o->model, "Model written by fit, separate or stream").value("FILE").required();
   add_inputs(sub, o->inputs, "Mixtures, or - for standard input");
-  sub.option("--format", o->format, "Of standard input: f32, f64, s16, s32 (raw), wav or csv")
-      .one_of({"f32", "f64", "s16", "s32", "wav", "csv"});
+  sub.option("--format", o->format, "Format of standard input; f32, f64, s16 and s32 are raw numbers")
+      .one_of(io::encoding_names());
   sub.option("-o,--output", o->output,
-             "File to write (of standard input also -, standard output): the sources, or with --remove or "
-             "--keep the channels. Pictures: one file "
-             "each, numbered")
+             "File to write: the sources or, with --remove or --keep, the channels; - for standard output if "
+             "the input is standard input. Pictures get one numbered file each")
+      .value("FILE")
       .required();
   Option remove = sub.option("--remove", o->remove,
-                             "Give back the channels without these components, comma-separated, from 1")
+                             "Write the channels without these components: numbers from 1, comma-separated")
                       .comma_separated()
                       .one_at_a_time();
-  sub.option("--keep", o->keep, "Give back the channels with these components only")
+  sub.option("--keep", o->keep, "Write the channels with these components only")
       .comma_separated()
       .one_at_a_time()
       .excludes(remove);

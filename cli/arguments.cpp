@@ -11,6 +11,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "nearest_word.hpp"
+
 namespace demix::cli {
 
 Option Option::required() {
@@ -25,6 +27,11 @@ Option Option::show_default() {
 
 Option Option::group(const std::string& title) {
   option_->group(title);
+  return *this;
+}
+
+Option Option::value(const std::string& name) {
+  option_->type_name(name);
   return *this;
 }
 
@@ -84,6 +91,74 @@ Option Option::check(std::function<std::string(const std::string&)> complaint, c
 
 namespace {
 
+// "a", "b" of an option that takes one of these.
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();  // "TEXT:{a,b}"
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.rfind('}');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+// What help calls the value of an option; nothing if it takes none.
+std::string value_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return "";
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
+}
+
+// Help in short: --rate X, --learn moments|replay|frame; requirements and defaults in words, lines that fit.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(28); }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    const std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    return name.substr(0, name.find('{'));  // of --report,--no-report{false}
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::vector<std::string> choices = choices_of(*option);
+    const std::string value =
+        choices.empty() || is_long(choices) ? value_of(*option) : CLI::detail::join(choices, "|");
+    const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    return (value.empty() || option->get_positional() ? "" : " " + value) + (is_list ? " ..." : "");
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    if (is_long(choices_of(*option))) text += ". One of: " + CLI::detail::join(choices_of(*option), ", ");
+    if (!option->get_default_str().empty()) text += " (default " + option->get_default_str() + ")";
+    if (option->get_required() && !option->get_positional()) text += " (required)";
+    if (!option->get_needs().empty()) text += " (with " + names(option->get_needs()) + ")";
+    if (!option->get_excludes().empty()) text += " (not with " + names(option->get_excludes()) + ")";
+    return wrapped(text);
+  }
+
+ private:
+  static bool is_long(const std::vector<std::string>& choices) {
+    return CLI::detail::join(choices, "|").size() > 45;
+  }
+
+  static std::string names(const std::set<CLI::Option*>& options) {
+    std::string all;
+    for (const CLI::Option* option : options) all += (all.empty() ? "" : ", ") + option->get_name();
+    return all;
+  }
+
+  static std::string wrapped(const std::string& text) {
+    constexpr std::size_t width = 78;
+    std::string out;
+    std::size_t column = 0;
+    for (const std::string& word : CLI::detail::split(text, ' ')) {
+      if (column > 0) out += column + 1 + word.size() > width ? '\n' : ' ';
+      column = out.empty() || out.back() == '\n' ? word.size() : column + 1 + word.size();
+      out += word;
+    }
+    return out;
+  }
+};
+
 // What one value of an option is: of std::vector<T> and std::optional<T>, a T.
 template <typename T>
 struct One {
@@ -116,6 +191,9 @@ Option Arguments::option(const std::string& names, T& value, const std::string& 
   CLI::Option* option = command_->add_option(names, value, help);
   if constexpr (std::is_integral_v<typename One<T>::type>) {
     option->check(CLI::Validator(whole_number_complaint<typename One<T>::type>, ""));
+    option->type_name("N");
+  } else if constexpr (std::is_floating_point_v<typename One<T>::type>) {
+    option->type_name("X");
   }
   return Option(option);
 }
@@ -143,6 +221,7 @@ Program::Program(const std::string& name, const std::string& text, const std::st
   app_->set_version_flag("--version", name + " " + version);
   app_->require_subcommand(1);
   app_->footer(footer);
+  app_->formatter(std::make_shared<HelpFormatter>());
 }
 
 Program::~Program() = default;
@@ -164,15 +243,8 @@ OptionHelp help_of(const CLI::Option& option) {
     if (l != "help-all") help.flags.push_back("--" + l);
   }
   if (option.get_items_expected_max() == 0) return help;
-  help.value = option.get_type_name();  // "TEXT:{a,b}"
-  const std::size_t open = help.value.find('{');
-  const std::size_t close = help.value.rfind('}');
-  if (open != std::string::npos && close != std::string::npos) {
-    help.choices = CLI::detail::split(help.value.substr(open + 1, close - open - 1), ',');
-    help.value = "VALUE";
-  } else {
-    help.value = help.value.substr(0, help.value.find(':'));
-  }
+  help.choices = choices_of(option);
+  help.value = value_of(option);
   if (help.value.empty()) help.value = "VALUE";
   return help;
 }
@@ -185,12 +257,12 @@ void Program::run(int argc, const char* const* argv) {
 }
 
 std::function<void()> Program::parse(int argc, const char* const* argv) {
-  const auto is_command = [&](const std::string& word) {
-    return std::ranges::any_of(commands_of(*app_),
-                               [&](const CLI::App* command) { return command->get_name() == word; });
-  };
-  if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) {
-    throw UsageError(std::string("unknown command '") + argv[1] + "'");
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(*app_)) names.push_back(command->get_name());
+  const std::string first = argc > 1 ? argv[1] : "";
+  command_ = std::ranges::count(names, first) > 0 ? first : "";
+  if (!first.empty() && first[0] != '-' && command_.empty()) {
+    throw UsageError("unknown command '" + first + "'" + suggestion(first, names));
   }
   try {
     app_->parse(argc, argv);
@@ -198,9 +270,31 @@ std::function<void()> Program::parse(int argc, const char* const* argv) {
     app_->exit(e);
     return {};
   } catch (const CLI::ParseError& e) {
-    throw UsageError(e.what());
+    const std::string unknown = unknown_option();
+    throw UsageError(unknown.empty() ? e.what() : unknown);
   }
   return chosen_;
+}
+
+// What to say of the first word that looks like an option and is none; nothing if there is none such.
+std::string Program::unknown_option() const {
+  for (const std::string& word : app_->remaining(true)) {
+    if (!word.starts_with("-") || word == "-") continue;
+    std::vector<std::string> flags;
+    for (const CommandHelp& command : commands()) {
+      if (command.name != command_) continue;
+      for (const OptionHelp& option : command.options) {
+        flags.insert(flags.end(), option.flags.begin(), option.flags.end());
+      }
+    }
+    const std::string name = word.substr(0, word.find('='));
+    return "unknown option " + name + suggestion(name, flags);
+  }
+  return "";
+}
+
+std::string Program::help_hint() const {
+  return app_->get_name() + (command_.empty() ? "" : " " + command_) + " --help";
 }
 
 std::string Program::text() const { return app_->get_description(); }

@@ -30,8 +30,9 @@ class Option {
   Option required();
   Option show_default();  ///< the value the variable has now
   Option group(const std::string& title);
-  Option comma_separated();  ///< 1,2,3
-  Option one_at_a_time();    ///< what follows the first value is not of this option
+  Option value(const std::string& name);  ///< what help calls the value: "FILE"
+  Option comma_separated();               ///< 1,2,3
+  Option one_at_a_time();                 ///< what follows the first value is not of this option
   Option excludes(const Option& other);
   Option needs(const Option& other);
 
@@ -90,10 +91,14 @@ class Program {
 
   std::string text() const;
   std::vector<CommandHelp> commands() const;
+  std::string help_hint() const;  ///< "demix separate --help": where the command that was named is explained
 
  private:
+  std::string unknown_option() const;
+
   std::unique_ptr<CLI::App> app_;
   std::function<void()> chosen_;
+  std::string command_;  // that was named, or nothing
 };
 
 }  // namespace demix::cli

@@ -190,23 +190,28 @@ void run(Options& o) {
 
 void add_compare(Program& program) {
   Arguments sub =
-      program.command("compare", "Online methods side by side: error over time, over many random draws");
+      program.command("compare", "Compare online methods: error over time, over many random draws");
   auto o = std::make_shared<Options>();
   add_problem_options(sub, o->problem);
   sub.option("--methods", o->methods,
-             "Comma-separated, each NAME[:FORM][@ETA], as `demix methods` lists them. Default: the paper's "
-             "six (sm-ica as published and with natural steps) and the stream")
+             "Methods, comma-separated, each NAME[:FORM][@ETA], see `demix methods` (default the paper's "
+             "six and "
+             "the stream)")
       .comma_separated();
-  sub.option("--measure", o->measure,
-             "What table and picture show: now, the error of the demixing matrix at that moment, outputs "
-             "scaled to variance 1; or running, the paper's: of the outputs as they came, from the first on")
+  sub.option(
+         "--measure", o->measure,
+         "Error to report. now: of the current demixing matrix, outputs scaled to variance 1; running: the "
+         "paper's, of all outputs so far")
       .one_of({"now", "running"})
       .show_default();
-  sub.option("-o,--output", o->folder, "Folder for the picture, runs.csv and comparison.json").named();
-  sub.flag("--json", o->json, "Report as JSON");
+  sub.option("-o,--output", o->folder, "Folder for the figure, runs.csv and comparison.json")
+      .value("FOLDER")
+      .named();
+  sub.flag("--json", o->json, "Print JSON");
   sub.footer(
-      "Without --scenario, --sources or --data: the four scenarios. A run has separated when its error ends "
-      "below 0.05, by the measure now.");
+      "Without --scenario, --sources and --data, all four scenarios are run. A run counts as separated if "
+      "its "
+      "error ends below 0.05, by the measure now.");
   sub.run([o] { run(*o); });
 }
 

@@ -140,10 +140,10 @@ void run(const Options& o) {
 void add_demo(Program& program) {
   Arguments sub = program.command("demo", "Mix built-in sources, separate them, and show the result");
   auto o = std::make_shared<Options>();
-  sub.option("-o,--output", o->folder, "Folder for the pictures").show_default();
-  sub.option("--samples", o->samples, "Frames to make").range(1000, 10000000).show_default();
-  sub.option("--seed", o->seed, "Another seed, another mixture").show_default();
-  sub.flag("--json", o->json, "Numbers as JSON");
+  sub.option("-o,--output", o->folder, "Folder for the figures").value("FOLDER").show_default();
+  sub.option("--samples", o->samples, "Number of frames").range(1000, 10000000).show_default();
+  sub.option("--seed", o->seed, "Random seed").show_default();
+  sub.flag("--json", o->json, "Print the numbers as JSON");
   sub.run([o] { run(*o); });
 }
 

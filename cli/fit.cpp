@@ -29,10 +29,10 @@ void run(const Options& o) {
 }  // namespace
 
 void add_fit(Program& program) {
-  Arguments sub = program.command("fit", "Learn a model from files, to be applied to others");
+  Arguments sub = program.command("fit", "Learn a model from files, for `demix apply`");
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Mixtures");
-  sub.option("-o,--output", o->output, "The model, a JSON file").required();
+  sub.option("-o,--output", o->output, "Model file to write (JSON)").value("FILE").required();
   add_method_options(sub, o->choice);
   sub.run([o] { run(*o); });
 }

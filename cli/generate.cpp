@@ -159,35 +159,34 @@ void run(const Options& o) {
 
 void add_generate(Program& program) {
   Arguments sub = program.command(
-      "generate", "Mix sources, made up or from files; write sources, mixing matrix and mixtures");
+      "generate", "Make test data: sources, mixing matrix and mixtures, from built-in sources or from files");
   auto o = std::make_shared<Options>();
   Option scenario = sub.option("--scenario", o->scenario,
-                               "Of the paper: 1, 2 square + sine + sawtooth; 3, 4 square + sine + laplace; "
-                               "1 and 3 whitened, 2 and 4 as mixed")
+                               "Scenario of the paper. 1, 2: square, sine, sawtooth; 3, 4: square, sine, "
+                               "laplace. 1 and 3 are whitened")
                         .range(1, 4)
                         .show_default();
   Option sources =
-      sub.option(
-             "--sources", o->sources,
-             "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, uniform, nonnegative")
+      sub.option("--sources", o->sources, "Sources to use instead of a scenario, comma-separated")
           .comma_separated()
           .one_of(source_names())
           .excludes(scenario);
   Option from =
       sub.option("--from", o->from.files,
-                 "Instead, files of sources to be mixed: the channels of all of them, as long as the "
-                 "shortest. Mixtures come in the same kind of file")
+                 "Files of sources to mix instead, cut to the length of the shortest. Mixtures have the "
+                 "same format")
+          .value("FILE")
           .excludes(scenario)
           .excludes(sources);
-  sub.flag("--white", o->white, "Whiten the mixtures (with --sources or --from)");
-  sub.option("--samples", o->samples, "Frames to make").range(1, 1000000000).excludes(from).show_default();
-  sub.option("--seed", o->seed, "The same seed gives the same numbers everywhere").show_default();
-  sub.option("--condition", o->condition, "Condition number of the mixing matrix; default: Gaussian entries")
+  sub.flag("--white", o->white, "Whiten the mixtures; for --sources and --from");
+  sub.option("--samples", o->samples, "Number of frames").range(1, 1000000000).excludes(from).show_default();
+  sub.option("--seed", o->seed, "Random seed").show_default();
+  sub.option("--condition", o->condition, "Condition number of the mixing matrix (default Gaussian entries)")
       .real_range(1, 1e12);
-  sub.flag("--waveform", o->waveform, "Waveforms over one second instead of independent samples");
-  sub.option("-o,--output", o->folder, "Folder to write to").required();
+  sub.flag("--waveform", o->waveform, "Waveforms of one second instead of independent samples");
+  sub.option("-o,--output", o->folder, "Folder for sources, mixing and mixtures").value("FOLDER").required();
   add_read_options(sub, o->from);
-  sub.flag("--json", o->json, "Say what was written as JSON");
+  sub.flag("--json", o->json, "Print JSON");
   sub.footer("Files hold one frame per row: (samples, channels). mixing.npy holds A: mixtures = A sources.");
   sub.run([o] { run(*o); });
 }

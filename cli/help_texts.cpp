@@ -120,7 +120,7 @@ std::string man_page(const Program& program) {
   std::string page = fmt::format(
       ".TH DEMIX 1 \"\" \"demix {}\" \"User Commands\"\n.SH NAME\ndemix \\- blind source separation\n"
       ".SH SYNOPSIS\n.B demix\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n{}\n"
-      "Results go to standard output, words to standard error.\n.SH COMMANDS\n",
+      ".SH COMMANDS\n",
       version, roff(program.text()));
   for (const CommandHelp& command : program.commands()) {
     std::string usage;
@@ -139,18 +139,17 @@ std::string man_page(const Program& program) {
     if (!command.footer.empty()) page += ".PP\n" + roff(command.footer) + "\n";
   }
   page +=
-      ".SH EXIT STATUS\n0 done, 1 failed, 2 misused. Every failure is one line on standard error, and leaves "
-      "nothing half\\-written.\n";
+      ".SH EXIT STATUS\n0: done. 1: failed. 2: wrong usage. A failure is one line on standard error and "
+      "leaves no "
+      "partly written files.\n";
   return page;
 }
 
 void add_completion(Program& program) {
-  Arguments sub = program.command("completion", "Completion of demix commands for a shell, or the man page");
+  Arguments sub = program.command("completion", "Print the completion script of a shell, or the man page");
   auto what = std::make_shared<std::string>();
-  sub.option("what", *what, "bash, zsh, or man").required().one_of({"bash", "zsh", "man"});
-  sub.footer(
-      "source <(demix completion bash) completes in this shell. The installed program brings all three with "
-      "it.");
+  sub.option("what", *what, "Script to print: bash, zsh or man").required().one_of({"bash", "zsh", "man"});
+  sub.footer("To use it in this shell: source <(demix completion bash). An installation includes all three.");
   sub.run([&program, what] {
     fmt::print("{}", *what == "bash"  ? bash_completion(program)
                      : *what == "zsh" ? zsh_completion(program)

@@ -169,14 +169,15 @@ void run(const Inputs& inputs, bool json) {
 }  // namespace
 
 void add_info(Program& program) {
-  Arguments sub = program.command("info", "What is in a file: channels, length, rank, kurtoses, bad values");
+  Arguments sub = program.command(
+      "info", "Show what is in files: channels, length, rate, rank, kurtosis, missing values");
   struct Options {
     Inputs inputs;
     bool json = false;
   };
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Signals", "file");
-  sub.flag("--json", o->json, "As JSON");
+  sub.flag("--json", o->json, "Print JSON");
   sub.run([o] { run(o->inputs, o->json); });
 }
 

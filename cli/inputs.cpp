@@ -9,40 +9,45 @@ namespace demix::cli {
 void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, const std::string& name) {
   command
       .option(name, inputs.files,
-              fmt::format("{}: {}. Several files: their channels together", what, io::extensions_text()))
-      .required();
+              fmt::format("{}. Channels of several files are put together. Files: {}", what,
+                          io::extensions_text()))
+      .required()
+      .value("FILE");
   add_read_options(command, inputs);
 }
 
 void add_read_options(Arguments& command, Inputs& inputs) {
-  const std::string group = "What a file may leave open";
-  command.option("--channels", inputs.read.channels, "Raw numbers (.f32, .f64): how many channels")
+  const std::string group = "How to read files that do not say it themselves";
+  command
+      .option("--channels", inputs.read.channels, "Number of channels of raw files (.f32, .f64, .s16, .s32)")
       .range(1, 8192)
       .group(group);
-  command.option("--rate", inputs.read.rate, "Frames per second, where the file does not say")
+  command.option("--rate", inputs.read.rate, "Sampling rate in Hz, if the file has none")
+      .value("HZ")
       .positive()
       .group(group);
-  command.option("--variable", inputs.read.variable, "Archives (.npz, .mat): which array")
+  command
+      .option("--variable", inputs.read.variable, "Array to read from a .npz or .mat file that has several")
       .named()
       .group(group);
   command
       .option("--time-column", inputs.read.time_column,
-              "Text: the column (or the row, where rows are channels) that is the time, from 1; 0: none "
-              "(default: the "
-              "first, if it counts up evenly)")
+              "Text: column that holds the time, from 1; 0 = none. Where rows are channels, a row (default "
+              "the first, if it increases evenly)")
       .range(0, 1 << 20)
       .group(group);
-  command.option("--delimiter", inputs.delimiter, "Text: what separates columns (default: found)")
+  command.option("--delimiter", inputs.delimiter, "Text: separator of the columns (default detected)")
       .one_of({"comma", "semicolon", "tab", "blank"})
       .group(group);
   command
       .option("--orientation", inputs.orientation,
-              "Arrays and text: what a row is; raw numbers: what follows each other (default: channels where "
-              "there are fewer rows than columns, else frames)")
+              "What one row of an array or text file is (default a channel if there are fewer rows than "
+              "columns, else a frame). Raw files: what is stored one after the other (default frames)")
       .one_of({"frames", "channels"})
       .group(group);
   command
-      .option("--colour", inputs.colour, "Colour pictures: as one grey channel, or a channel for each plane")
+      .option("--colour", inputs.colour,
+              "Read colour pictures as one grey channel, or as one channel per colour plane")
       .one_of({"grey", "planes"})
       .show_default()
       .group(group);

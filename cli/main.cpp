@@ -35,7 +35,7 @@ int run(demix::cli::Program& program, int argc, char** argv) {
   try {
     program.run(argc, argv);
   } catch (const demix::cli::UsageError& e) {
-    demix::cli::message("demix: {} (see demix --help)", e.what());
+    demix::cli::message("demix: {} (see {})", e.what(), program.help_hint());
     return misused;
   } catch (const demix::io::FileConflict& e) {
     demix::cli::message("demix: {}", e.what());
@@ -70,8 +70,11 @@ int main(int argc, char** argv) {
   demix::cli::catch_signals();
   std::signal(SIGPIPE, SIG_IGN);
   demix::cli::Program program("demix",
-                              "demix separates mixed signals into the independent sources behind them.",
-                              demix::version, "demix COMMAND --help tells more. Start with: demix demo");
+                              "demix separates mixed signals into the independent sources behind them. "
+                              "Results go to stdout, messages "
+                              "to stderr.",
+                              demix::version,
+                              "Help on a command: demix COMMAND --help. A first run: demix demo");
   demix::cli::add_commands(program);
   demix::cli::keep_command_line(argc, argv);
   const int code = run(program, argc, argv);

@@ -48,74 +48,74 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   for (const Method& m : methods()) names.emplace_back(m.name);
   command
       .option("-m,--method", choice.method,
-              "One of those `demix methods` lists; auto picks a sound one and says why")
+              "Method, see `demix methods`. auto compares several and says which it took and why")
+      .value("NAME")
       .one_of(names)
       .show_default();
   command
       .option("--components", choice.components,
-              "Keep at most this many principal components, or, below 1, as few as hold this share of the "
-              "power (default: all there are)")
+              "Keep this many principal components or, below 1, as many as hold this share of the power "
+              "(default all)")
       .check(components_complaint, "N or share");
   std::vector<std::string> weights;
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
   command
       .option("--activity-weight", choice.activity_weight,
-              "Weight of a frame, and modulator of sm-ica, as a function of its activity: square (the "
-              "paper's); norm, "
-              "log, reciprocal, which resist outliers; fourth. All but square tell sources of equal kurtosis "
-              "apart")
+              "Weight of a frame as a function of its activity (fobi, sm-ica, sm-ica-offline). square is the "
+              "paper's; norm, log and reciprocal resist outliers (default square)")
       .one_of(weights);
   command.renamed("--weight", "--activity-weight");
-  command.option("--seed", choice.options.seed, "Of random starts").show_default();
-  command.option(
-      "--form", choice.options.form,
-      "Variant of the method, as `demix methods` lists them: its nonlinearity, or for sm-ica natural "
-      "(stable, nothing to tune) or published (the paper's steps)");
-  command.option("--eta", choice.options.eta, "Learning rate, where the form has one to choose").positive();
-  command.option("--tau", choice.options.tau, "Ratio of the learning rates of W and M, where there are both")
-      .positive();
+  command.option("--seed", choice.options.seed, "Random seed").show_default();
+  command
+      .option(
+          "--form", choice.options.form,
+          "Variant of the method, see `demix methods`: its nonlinearity or, for sm-ica, natural or published")
+      .value("NAME");
+  command.option("--eta", choice.options.eta, "Learning rate of forms that have one").positive();
+  command.option("--tau", choice.options.tau, "Ratio of the learning rates of W and M").positive();
   command
       .option("--whiten", choice.whiten,
-              "Online methods: whiten the input first. Those that need it white ask if it is not")
+              "Online methods: whiten the input first. Methods that need white input ask for this option")
       .one_of({"yes", "no"});
   command
       .option("--sub-gaussian", choice.options.sub_gaussian,
-              "orica: how many sources are sub-Gaussian (default: found while it learns)")
+              "orica: number of sub-Gaussian sources (default estimated)")
       .range(0, 1 << 20);
-  command.option("--lambda", choice.options.lambda, "Values of the paper's Lambda table, comma-separated")
+  command.option("--lambda", choice.options.lambda, "sm-ica: Lambda as in the paper's table, comma-separated")
       .comma_separated()
       .one_at_a_time();
-  command.option("--lambda-reading", choice.reading, "What --lambda holds: lambda^-2, lambda, or lambda^-1")
+  command
+      .option("--lambda-reading", choice.reading,
+              "What the values of --lambda are: lambda^-2, lambda or lambda^-1")
       .one_of({"inverse-square", "direct", "inverse"})
       .show_default();
   command
       .option("--order", choice.order,
-              "auto, fobi, fastica, picard, jade: components by kurtosis or by the power they explain, the "
-              "largest first (default: kurtosis)")
+              "Order of the components, largest first: by kurtosis or by explained power. Batch methods only "
+              "(default kurtosis)")
       .one_of({"kurtosis", "power"});
   command
       .option("--bad", choice.bad,
-              "Stretches not to learn from: from-to in seconds (in frames, where there is no rate), "
-              "comma-separated; annotations: those the file calls bad. Sources are of all frames")
+              "Segments not to learn from, as 10-12.5,60-61 in seconds (in frames, if there is no rate), or "
+              "annotations: those whose text begins with bad. They are separated all the same")
       .comma_separated()
       .one_at_a_time()
       .check(time_span_complaint, "from-to");
-  command.option(
-      "--frame-weights", choice.frame_weights,
-      "auto, fobi, fastica, picard, jade: a file of one number per frame, how much it counts; 0: not at all");
+  command
+      .option("--frame-weights", choice.frame_weights,
+              "File of one weight per frame; 0 = not learned from. Batch methods only")
+      .value("FILE");
   command.renamed("--weights", "--frame-weights");
   command
       .option("--stability", choice.options.stability,
-              "auto, fobi, fastica, picard, jade: so many times, separate two halves of the frames, drawn by "
-              "chance, from other starts, and tell how far each component is found in both (1: always)")
+              "Separate two random halves of the frames this many times, and report how well each component "
+              "is found again: 1 = always. Batch methods only")
       .range(0, 10000);
-  command.option("--threads", choice.threads, "At most so many (default: as many as there are cores)")
-      .range(1, 1024);
-  command.option("--passes", choice.options.passes, "Online methods: times over the data")
+  command.option("--threads", choice.threads, "Number of threads (default one per core)").range(1, 1024);
+  command.option("--passes", choice.options.passes, "Online methods: number of passes over the data")
       .range(1, 1 << 30)
       .show_default();
-  command.flag("--shuffle", choice.options.shuffle,
-               "Online methods: a new random order of the frames in every pass");
+  command.flag("--shuffle", choice.options.shuffle, "Online methods: shuffle the frames before every pass");
 }
 
 FitOptions fit_options(const MethodChoice& choice) {

@@ -106,12 +106,11 @@ void run(bool json, bool markdown) {
 }  // namespace
 
 void add_methods(Program& program) {
-  Arguments sub =
-      program.command("methods", "List the methods: batch or online, local or not, and their limits");
+  Arguments sub = program.command("methods", "List the methods, their forms and their limits");
   auto json = std::make_shared<bool>(false);
   auto markdown = std::make_shared<bool>(false);
-  Option as_json = sub.flag("--json", *json, "As JSON");
-  sub.flag("--markdown", *markdown, "As a table in Markdown").excludes(as_json);
+  Option as_json = sub.flag("--json", *json, "Print JSON");
+  sub.flag("--markdown", *markdown, "Print a Markdown table").excludes(as_json);
   sub.run([json, markdown] { run(*json, *markdown); });
 }
 

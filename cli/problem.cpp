@@ -15,40 +15,40 @@
 namespace demix::cli {
 
 void add_problem_options(Arguments& command, ProblemOptions& o) {
-  Option scenario = command
-                        .option("--scenario", o.scenarios,
-                                "Of the paper, comma-separated: 1, 2 square + sine + sawtooth; 3, 4 square "
-                                "+ sine + laplace; 1 and 3 whitened, 2 and 4 as mixed")
-                        .comma_separated()
-                        .range(1, 4);
-  Option sources = command
-                       .option("--sources", o.sources,
-                               "Instead of a scenario, comma-separated: square, sine, sawtooth, laplace, "
-                               "uniform, nonnegative")
-                       .comma_separated()
-                       .one_of(source_names())
-                       .excludes(scenario);
-  Option data = command
-                    .option("--data", o.data,
-                            "Instead of a scenario: a file of true sources, one frame per row, to be mixed "
-                            "at random")
-                    .excludes(scenario)
-                    .excludes(sources);
+  Option scenario =
+      command
+          .option("--scenario", o.scenarios,
+                  "Scenarios of the paper, comma-separated. 1, 2: square, sine, sawtooth; 3, 4: "
+                  "square, sine, laplace. 1 and 3 are whitened")
+          .comma_separated()
+          .range(1, 4);
+  Option sources =
+      command.option("--sources", o.sources, "Sources to use instead of a scenario, comma-separated")
+          .comma_separated()
+          .one_of(source_names())
+          .excludes(scenario);
+  Option data =
+      command.option("--data", o.data, "File of true sources to mix at random, instead of a scenario")
+          .value("FILE")
+          .excludes(scenario)
+          .excludes(sources);
   command.flag("--white", o.white, "Whiten the mixtures").excludes(scenario);
-  command.flag("--shuffle", o.shuffle, "The frames of --data in random order").needs(data);
+  command.flag("--shuffle", o.shuffle, "Shuffle the frames of --data").needs(data);
   command
       .option("--condition", o.condition,
-              "Condition number of the mixing matrix (1: a rotation); default: Gaussian entries")
+              "Condition number of the mixing matrix; 1 = a rotation (default Gaussian entries)")
       .real_range(1, 1e12)
       .excludes(scenario);
-  command.option("--seeds", o.runs.seeds, "Random draws of sources, mixing and initial weights")
+  command.option("--seeds", o.runs.seeds, "Number of random draws of sources, mixing and initial weights")
       .range(1, 1000000)
       .show_default();
-  command.option("--samples", o.runs.samples, "Frames of each run (at most what --data has)")
+  command.option("--samples", o.runs.samples, "Number of frames of each run, at most those of --data")
       .range(10, 1000000000)
       .show_default();
-  command.option("--seed", o.runs.seed, "The first of the seeds").show_default();
-  command.option("--threads", o.runs.threads, "Default: one per core. The result is the same for any number")
+  command.option("--seed", o.runs.seed, "First random seed").show_default();
+  command
+      .option("--threads", o.runs.threads,
+              "Number of threads; the result does not depend on it (default one per core)")
       .range(1, 1024);
 }
 

@@ -114,20 +114,22 @@ void run(const Options& o) {
 
 void add_reproduce(Program& program) {
   Arguments sub =
-      program.command("reproduce", "The paper's figures and tables, made again, with what differs");
+      program.command("reproduce", "Reproduce the figures and tables of the paper, and compare them with it");
   auto o = std::make_shared<Options>();
-  sub.option("items", o->items, "Which (--list tells); default: all of them");
-  sub.option("-o,--output", o->folder, "Folder for index.html, pictures (SVG and PNG), CSV and numbers.json")
+  sub.option("items", o->items, "Items to make, see --list (default all)");
+  sub.option("-o,--output", o->folder, "Folder for index.html, figures (SVG, PNG), CSV and numbers.json")
+      .value("FOLDER")
       .named()
       .show_default();
-  sub.flag("--quick", o->quick, "Fewer and shorter runs: under a minute for all");
-  sub.flag("--list", o->list, "What there is");
-  sub.option("--expect", o->expected, "Compare with the numbers in this file; fail if some are off");
-  sub.option("--threads", o->threads, "Default: one per core; the numbers do not depend on it")
+  sub.flag("--quick", o->quick, "Fewer and shorter runs: under a minute in all");
+  sub.flag("--list", o->list, "List the items");
+  sub.option("--expect", o->expected, "File of expected numbers; fail if some differ").value("FILE");
+  sub.option("--threads", o->threads,
+             "Number of threads; the numbers do not depend on it (default one per core)")
       .range(1, 1024);
-  sub.flag("--json", o->json, "Print what numbers.json holds");
+  sub.flag("--json", o->json, "Print the contents of numbers.json");
   sub.footer(
-      "Speech and photographs are looked for in the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
+      "Speech and photographs are read from the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
       "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where "
       "they are not there.");
   sub.run([o] { run(*o); });

@@ -101,18 +101,20 @@ void run(const Options& o) {
 }  // namespace
 
 void add_score(Program& program) {
-  Arguments sub =
-      program.command("score", "Compare estimated sources with the true ones, whatever their order and sign");
+  Arguments sub = program.command("score", "Compare estimated with true sources, up to order and sign");
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->estimates, "Estimated sources", "estimate");
-  sub.option("--truth", o->truth, "True sources; given once for each file").required().one_at_a_time();
+  sub.option("--truth", o->truth, "True sources; repeat for each file")
+      .value("FILE")
+      .required()
+      .one_at_a_time();
   Option mixing =
-      sub.option("--mixing", o->mixing, "File of the true mixing matrix, for the Amari and MD indices");
-  Option model = sub.option("--model", o->model, "The model that made the estimates (with --mixing)");
+      sub.option("--mixing", o->mixing, "True mixing matrix, for the Amari and MD indices").value("FILE");
+  Option model = sub.option("--model", o->model, "Model of the estimates; for --mixing").value("FILE");
   mixing.needs(model);
   model.needs(mixing);
-  sub.flag("--raw", o->raw, "Compare as they are; default: both scaled to mean 0 and variance 1");
-  sub.flag("--json", o->json, "As JSON");
+  sub.flag("--raw", o->raw, "Compare as they are (default both standardized to mean 0, variance 1)");
+  sub.flag("--json", o->json, "Print JSON");
   sub.footer(
       "MSE is the paper's: mean squared error under the best signs and permutation. SDR, SIR and SAR are "
       "those of\n"

@@ -64,18 +64,20 @@ void add_separate(Program& program) {
   Arguments sub = program.command("separate", "Separate the channels of files into independent sources");
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Mixtures");
-  sub.option("-o,--output", o->folder,
-             "Folder for the sources (in the kind of file that came in; sound and pictures one file each, "
-             "scaled to be heard and seen), model.json, report.html and summary.json")
+  sub.option(
+         "-o,--output", o->folder,
+         "Folder for the sources, model.json, report.html and summary.json. Sources have the format of the "
+         "input; sound and pictures get one file per source, scaled to full range")
+      .value("FOLDER")
       .show_default();
   add_method_options(sub, o->choice);
-  sub.option("--truth", o->truth, "True sources, to be compared with in the report; once for each file")
+  sub.option("--truth", o->truth, "True sources, to compare with in the report; repeat for each file")
+      .value("FILE")
       .one_at_a_time();
-  sub.flag("--report,!--no-report", o->report,
-           "Write report.html, a page to look at and listen to (default)");
+  sub.flag("--report,!--no-report", o->report, "Write report.html (default), or not");
   sub.flag("--live", o->choice.options.live,
-           "Online methods: write each frame as it came out while learning, not as the final model has it");
-  sub.flag("--json", o->json, "Print what summary.json holds");
+           "Online methods: write the outputs as they were while learning, not those of the final model");
+  sub.flag("--json", o->json, "Print the contents of summary.json");
   sub.run([o] { run(*o); });
 }
 

@@ -1,5 +1,4 @@
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/file_use.hpp"
-#include "demix/frame_io.hpp"
-#include "demix/signal_files.hpp"
+#include "demix/output_files.hpp"
+#include "demix/signal_stream.hpp"
 #include "demix/stream_separator.hpp"
 #include "signals.hpp"
 #include "stream_state.hpp"
@@ -54,51 +53,50 @@ bool wait_for_input(int fd, double seconds) {
 
 std::string input_name(const Options& o) { return o.input == "-" ? "standard input" : o.input; }
 
-io::FrameFormat input_format(const Options& o) {
-  if (!o.format.empty()) return io::frame_format_named(o.format);
-  const std::optional<io::FrameFormat> format = o.input == "-" ? std::nullopt : io::frame_format_of(o.input);
-  if (format) return *format;
-  throw UsageError(fmt::format("{}: what kind of input is it? give --format f32, f64, s16, s32, wav or csv",
-                               input_name(o)));
+io::Encoding input_encoding(const Options& o) {
+  if (!o.format.empty()) return io::encoding_named(o.format);
+  const std::optional<io::Encoding> encoding = o.input == "-" ? std::nullopt : io::encoding_of(o.input);
+  if (encoding) return *encoding;
+  throw UsageError(fmt::format(
+      "{}: the format is not known; give --format f32, f64, s16, s32, wav, csv or tsv", input_name(o)));
 }
 
-// By its name, or as the input; a name that says something else is not believed. Sources are larger than the
-// largest whole number stands for.
-io::FrameFormat output_format(const Options& o, io::FrameFormat input) {
-  if (!o.output_format.empty()) return io::frame_format_named(o.output_format);
-  if (o.remove.empty() && input == io::FrameFormat::s16) input = io::FrameFormat::f32;
-  if (o.remove.empty() && input == io::FrameFormat::s32) input = io::FrameFormat::f64;
+// By its name, or as the input. Sources are larger than the largest whole number stands for.
+io::Encoding output_encoding(const Options& o, io::Encoding input) {
+  if (!o.output_format.empty()) return io::encoding_named(o.output_format);
+  if (o.remove.empty() && input == io::Encoding::s16) input = io::Encoding::f32;
+  if (o.remove.empty() && input == io::Encoding::s32) input = io::Encoding::f64;
   if (o.output == "-") return input;
-  if (const std::optional<io::FrameFormat> format = io::frame_format_of(o.output)) return *format;
+  if (const std::optional<io::Encoding> encoding = io::encoding_of(o.output)) return *encoding;
   if (!io::is_supported(o.output)) return input;
-  const io::Format& other = io::format_of(o.output);
-  const bool is_text = other.open == io::format_of("x.csv").open;
-  if (is_text && input == io::FrameFormat::csv) return input;
-  throw UsageError(fmt::format(
-      "{}: stream writes .f32, .f64, .s16, .s32, .wav or .csv, not {}; name it so, or give --output-format",
-      o.output, other.name));
+  throw UsageError(
+      fmt::format("{}: stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv, not {}; name it so, or give "
+                  "--output-format",
+                  o.output, io::format_of(o.output).name));
 }
 
 template <typename T>
 class Session {
  public:
-  Session(const Options& o, const io::FrameLayout& asked) : o_(o), reader_(o.input, asked) {
+  Session(const Options& o, io::Encoding encoding, const io::ReadOptions& asked)
+      : o_(o), reader_(o.input, encoding, asked) {
     const std::optional<StreamState> saved = load_stream_state(o.state);
     if (saved) {
       restore(*saved);
     } else {
       try {
-        stream_.emplace(reader_.layout().channels, stream_options());
+        stream_.emplace(reader_.info().channels, stream_options());
         if (!o.start.empty()) stream_->start(io::load_model(o.start), o.freeze);
       } catch (const std::invalid_argument& e) {
         throw UsageError(e.what());  // options that do not go together, or with so many channels
       }
     }
-    const io::FrameLayout out = output_layout();
+    const io::Encoding output = output_encoding(o, encoding);
+    const io::SignalInfo info = output_info(output);
     if (saved) {
-      go_on(*saved, out);
+      go_on(*saved, output, info);
     } else {
-      writer_.emplace(o.output, out);
+      writer_.emplace(o.output, output, info);
     }
     writer_->interrupt_by(stop_descriptor());
   }
@@ -136,7 +134,7 @@ class Session {
   StreamOptions stream_options() const {
     StreamOptions options = o_.stream;
     if (!o_.track) return options;
-    const double rate = reader_.layout().rate;
+    const double rate = reader_.info().rate;
     if (rate == 0) throw UsageError("--track SECONDS needs to know the rate; give --rate");
     options.memory = *o_.track * rate;
     if (options.memory < StreamOptions::least_memory) {
@@ -152,7 +150,7 @@ class Session {
     } catch (const std::invalid_argument& e) {
       throw Failure(fmt::format("{}: {}; remove it to start anew", o_.state, e.what()));
     }
-    if (stream_->channels() != reader_.layout().channels || !(stream_->options() == stream_options())) {
+    if (stream_->channels() != reader_.info().channels || !(stream_->options() == stream_options())) {
       throw Failure(fmt::format(
           "{}: saved with other options or another number of channels; use the same, or remove it",
           o_.state));
@@ -164,37 +162,29 @@ class Session {
     }
   }
 
-  io::FrameLayout output_layout() const {
-    const io::FrameLayout& in = reader_.layout();
-    io::FrameLayout out;
-    out.format = output_format(o_, in.format);
-    out.channels = o_.remove.empty() ? stream_->outputs() : in.channels;
-    out.rate = in.rate;
+  io::SignalInfo output_info(io::Encoding encoding) const {
+    const io::SignalInfo& in = reader_.info();
     for (const Index k : o_.remove) {
       if (k < 1 || k > stream_->outputs())
         throw UsageError(fmt::format("--remove: there are outputs 1 to {}, not {}", stream_->outputs(), k));
     }
-    if (!o_.remove.empty()) {
-      out.names = in.names;
-    } else if (!in.names.empty()) {
-      for (Index k = 0; k < out.channels; ++k) out.names.push_back(fmt::format("source{}", k + 1));
+    const bool is_text = encoding == io::Encoding::csv || encoding == io::Encoding::tsv;
+    if (o_.output == "-" && !is_text && ::isatty(STDOUT_FILENO) != 0) {
+      throw Failure(
+          "refusing to write binary data to a terminal; name a file with -o, or give --output-format csv");
     }
-    if (o_.output == "-" && out.format != io::FrameFormat::csv && ::isatty(STDOUT_FILENO) != 0) {
-      throw Failure("numbers for machines on a terminal? name a file with -o, or give --output-format csv");
-    }
-    return out;
+    return o_.remove.empty() ? io::source_info(in, stream_->outputs()) : in;
   }
 
-  void go_on(const StreamState& saved, const io::FrameLayout& out) {
-    if (saved.format != io::frame_format_name(out.format)) {
+  void go_on(const StreamState& saved, io::Encoding output, const io::SignalInfo& info) {
+    if (saved.format != io::encoding_name(output)) {
       throw Failure(
           fmt::format("{}: saved while writing {}; write the same, or remove it", o_.state, saved.format));
     }
     frames_ = first_ = saved.read;
-    struct stat info {};
-    if (::fstat(reader_.fd(), &info) == 0 && S_ISREG(info.st_mode))
-      reader_.skip(frames_);  // the same file again
-    writer_.emplace(io::FrameWriter::resume(o_.output, out, saved.written));
+    const bool is_file = reader_.progress().has_value();
+    if (is_file) reader_.skip(frames_);  // the same file again
+    writer_.emplace(io::StreamWriter::resume(o_.output, output, info, saved.written));
     message("going on after {} frames ({})", frames_, o_.state);
   }
 
@@ -215,7 +205,7 @@ class Session {
           continue;
         }
       }
-      const Index got = reader_.read(in);
+      const Index got = reader_.read_some(in);
       frames_ += got;
       since_save_ += got;
       for (Index t = 0; t < got; ++t) {
@@ -233,8 +223,15 @@ class Session {
         }
       }
       if (got > 0) writer_->write(out.leftCols(got));
+      show_progress();
       now_and_then();
     }
+  }
+
+  // Of a file, where nothing else is printed.
+  void show_progress() {
+    if (o_.status > 0 || (o_.output == "-" && ::isatty(STDOUT_FILENO) != 0)) return;
+    if (const std::optional<double> share = reader_.progress()) bar_(*share);
   }
 
   // What the outputs to be removed add to the channels, as of now: a step may change it.
@@ -265,7 +262,7 @@ class Session {
 
   void save(bool sync) {
     if (sync) writer_->sync();
-    io::write_file(o_.state, to_bytes({frames_, std::string(io::frame_format_name(writer_->layout().format)),
+    io::write_file(o_.state, to_bytes({frames_, std::string(io::encoding_name(writer_->encoding())),
                                        writer_->written(), stream_->state()}));
     since_save_ = 0;
     last_save_ = Clock::now();
@@ -278,7 +275,7 @@ class Session {
     } catch (const std::invalid_argument& e) {
       throw Failure(fmt::format("no model written to {}: {}", o_.model, e.what()));
     }
-    model.names = reader_.layout().names;
+    model.names = reader_.info().names;
     io::save_model(o_.model, model);
     print_warnings(model);
   }
@@ -291,14 +288,15 @@ class Session {
     if (o_.json) {
       write_to_stderr(status_json(status, speed) + "\n");
     } else {
-      message("{}", status_line(status, speed, reader_.layout().rate));
+      message("{}", status_line(status, speed, reader_.info().rate));
     }
   }
 
   const Options& o_;
-  io::FrameReader reader_;
+  Progress bar_{"separating"};  // of files
+  io::StreamReader reader_;
   std::optional<StreamSeparator<T>> stream_;
-  std::optional<io::FrameWriter> writer_;
+  std::optional<io::StreamWriter> writer_;
   Matrix<double> removed_;  // channels x outputs to be removed
   std::int64_t frames_ = 0;
   std::int64_t first_ = 0;  // frames seen before this session
@@ -323,11 +321,11 @@ void run(Options o) {
   io::require_different_files(use);
   require_writable(o.model);
   require_writable(o.state);
-  io::FrameLayout asked;
-  asked.format = input_format(o);
+  const io::Encoding encoding = input_encoding(o);
+  io::ReadOptions asked;
   asked.channels = o.channels;
   asked.rate = o.rate;
-  const bool raw = asked.format != io::FrameFormat::wav && asked.format != io::FrameFormat::csv;
+  const bool raw = encoding <= io::Encoding::s32;
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
@@ -338,10 +336,10 @@ void run(Options o) {
   stop_in_order();
   const StateLock lock(o.state);
   try {
-    if (asked.format == io::FrameFormat::f32) {
-      Session<float>(o, asked).run();
+    if (encoding == io::Encoding::f32) {
+      Session<float>(o, encoding, asked).run();
     } else {
-      Session<double>(o, asked).run();
+      Session<double>(o, encoding, asked).run();
     }
   } catch (const io::Interrupted&) {  // before there was a frame
   }
@@ -362,49 +360,59 @@ void apply_to_pipe(const PipedModel& piped) {
 }
 
 void add_stream(Program& program) {
-  Arguments sub = program.command("stream", "Separate frames as they come, from standard input or a file");
+  Arguments sub =
+      program.command("stream", "Separate a live stream, frame by frame, from standard input or a file");
   auto o = std::make_shared<Options>();
-  const std::vector<std::string> formats{"f32", "f64", "s16", "s32", "wav", "csv"};
-  sub.option("input", o->input, "File of frames, - for standard input").show_default();
-  sub.option("-o,--output", o->output, "File for the sources, - for standard output").show_default();
+  const std::vector<std::string> formats = io::encoding_names();
+  sub.option("input", o->input, "File to read, - for standard input").show_default();
+  sub.option("-o,--output", o->output, "File for the sources, - for standard output")
+      .value("FILE")
+      .show_default();
   sub.option("--format", o->format,
-             "Of the input: f32, f64, s16, s32 (raw, interleaved, little-endian), wav, csv (default: by the "
-             "file's "
-             "name)")
+             "Format of the input; f32, f64, s16 and s32 are raw, interleaved, little-endian (default by the "
+             "file name)")
       .one_of(formats);
   sub.option("--output-format", o->output_format,
-             "Of the output (default: by its name, or as the input; sources of s16 as f32, of s32 as f64)")
+             "Format of the output (default by the file name, else as the input; f32 for s16, f64 for s32)")
       .one_of(formats);
-  sub.option("--channels", o->channels, "Channels of raw input").range(1, 4096);
-  sub.option("--rate", o->rate, "Frames per second, where the input does not say").positive();
-  sub.option("--components", o->stream.components, "Put out at most this many, the strongest").range(1, 4096);
-  sub.option("--track", o->track, "Follow a mixing that moves, with a memory of this many seconds")
+  sub.option("--channels", o->channels, "Number of channels of raw input").range(1, 4096);
+  sub.option("--rate", o->rate, "Sampling rate in Hz, if the input has none").value("HZ").positive();
+  sub.option("--components", o->stream.components,
+             "Number of outputs: the strongest principal components (default one per channel)")
+      .range(1, 4096);
+  sub.option("--track", o->track, "Follow a mixing that changes: memory in seconds (default no forgetting)")
+      .value("SECONDS")
       .positive();
-  sub.flag("--robust", o->stream.robust, "Do not learn from frames of outlying size");
-  sub.option("--saturation", o->stream.saturation, "Refuse frames with a value of this size or more")
+  sub.flag("--robust", o->stream.robust, "Do not learn from outlying frames");
+  sub.option("--saturation", o->stream.saturation,
+             "Refuse frames with a value of this magnitude or more (default no limit)")
       .positive();
-  sub.option("--learn", o->learn,
-             "From what: moments (running sums and a sample of the past; any order), replay (the network, "
-             "from the last 16384 frames), "
-             "frame (the network, from the frame at hand; random order only)")
+  sub.option(
+         "--learn", o->learn,
+         "How to learn. moments: running sums, for frames in any order; replay: the network, from the last "
+         "16384 frames; frame: the network, from the current frame, for frames in random order")
       .one_of({"moments", "replay", "frame"})
       .show_default();
-  sub.option("--seed", o->stream.seed, "Of the network's start and the draws").show_default();
-  sub.option("--start", o->start, "Begin with this model's matrix, and go on learning");
-  sub.flag("--freeze", o->freeze, "With --start: only apply the model");
-  sub.option("--remove", o->remove,
-             "Put out the channels without these outputs, comma-separated, from 1, instead of the sources")
+  sub.option("--seed", o->stream.seed, "Random seed").show_default();
+  sub.option("--start", o->start, "Model to start from; learning goes on").value("FILE");
+  sub.flag("--freeze", o->freeze, "Do not learn: only apply the model of --start");
+  sub.option(
+         "--remove", o->remove,
+         "Write the channels without these outputs instead of the sources: numbers from 1, comma-separated")
       .comma_separated()
       .one_at_a_time();
-  sub.option("--model", o->model, "Write the model here at the end");
-  sub.option(
-      "--state", o->state,
-      "Save the state here now and then, at the end and on SIGINT or SIGTERM; if it exists, go on from it");
-  sub.option("--save-every", o->save_every, "Frames between saves (10 s at the latest)")
+  sub.option("--model", o->model, "File to write the final model to").value("FILE");
+  sub.option("--state", o->state,
+             "File to keep the state in: saved regularly, at the end and when interrupted. If it exists, the "
+             "stream is resumed from it")
+      .value("FILE");
+  sub.option("--save-every", o->save_every, "Save the state after this many frames, or after 10 s")
       .range(1, Index{1} << 60)
       .show_default();
-  sub.option("--status", o->status, "A line on stderr every so many seconds, and one at the end").positive();
-  sub.flag("--json", o->json, "Print --status as JSON, one line each");
+  sub.option("--status", o->status, "Print a status line to stderr every this many seconds")
+      .value("SECONDS")
+      .positive();
+  sub.flag("--json", o->json, "Print the status as JSON, one object per line");
   sub.run([o] { run(*o); });
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "demix/frame_io.hpp"
+#include "demix/signal_stream.hpp"
 
 /// What `stream --state` keeps: how far it has come with its files, and the separator.
 namespace demix::cli {
@@ -13,7 +13,7 @@ namespace demix::cli {
 struct StreamState {
   std::int64_t read = 0;  ///< frames, refused ones too
   std::string format;     ///< of the output
-  io::FrameWriter::Written written;
+  io::StreamWriter::Written written;
   std::string separator;  ///< StreamSeparator::state()
 };
 

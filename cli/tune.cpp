@@ -138,23 +138,25 @@ void run(Options& o) {
 }  // namespace
 
 void add_tune(Program& program) {
-  Arguments sub =
-      program.command("tune", "Search the learning rate eta, and tau, over a grid (the paper's by default)");
+  Arguments sub = program.command("tune", "Grid search of the learning rate eta, and of tau");
   auto o = std::make_shared<Options>();
   o->problem.runs.seeds = 5;
-  sub.option("-m,--method", o->method, "NAME[:FORM], as `demix methods` lists them").show_default();
+  sub.option("-m,--method", o->method, "Method as NAME[:FORM], see `demix methods`")
+      .value("NAME")
+      .show_default();
   add_problem_options(sub, o->problem);
-  sub.option("--eta", o->etas, "Values to try, comma-separated (default: 1e-5 to 5e-2 as the paper)")
+  sub.option("--eta", o->etas, "Values of eta to try, comma-separated (default the paper's, 1e-5 to 5e-2)")
       .comma_separated()
       .positive();
-  sub.option("--tau", o->taus, "Values to try, comma-separated (default: the paper's)")
+  sub.option("--tau", o->taus, "Values of tau to try, comma-separated (default the paper's)")
       .comma_separated()
       .positive();
   sub.option("-o,--output", o->folder,
-             "Folder for cells.csv and a heat map. A search that was stopped goes on from there")
+             "Folder for cells.csv and a heat map. An interrupted search is resumed from there")
+      .value("FOLDER")
       .named();
-  sub.footer("Without --scenario, --sources or --data: scenario 4.");
-  sub.flag("--json", o->json, "Report as JSON");
+  sub.footer("Without --scenario, --sources and --data, scenario 4 is used.");
+  sub.flag("--json", o->json, "Print JSON");
   sub.run([o] { run(*o); });
 }
 

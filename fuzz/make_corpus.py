@@ -162,6 +162,9 @@ def make_raw():
     values = np.array([0, 1, -1.5, np.inf, np.nan, 1e-40])
     put("f32", "six", values.astype("<f4").tobytes())
     put("f64", "six", values.astype("<f8").tobytes())
+    whole = np.array([0, 1, -1, 2**15 - 1, -2**15, 5])
+    put("s16", "six", whole.astype("<i2").tobytes())
+    put("s32", "six", (whole * 2**16).astype("<i4").tobytes())
 
 
 class Info(ctypes.Structure):

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <vector>
 
-#include "demix/signal_files.hpp"
+#include "demix/signal_stream.hpp"
 #include "targets.hpp"
 
 // libsndfile 1.2 does not free what it had begun when a damaged OGG file turns out to be one: not ours to
@@ -105,10 +106,12 @@ void check_same(const Pass& first, const Pass& again) {
   require(!first.error.empty() || first.values.size() == again.values.size(), "as many frames again");
 }
 
-std::string read_with(const ReadOptions& options, std::string_view kind, const std::string& path) {
+using Open = std::function<std::unique_ptr<SignalReader>()>;
+
+std::string read_twice(const Open& open, const std::string& path) {
   std::unique_ptr<SignalReader> reader;
   try {
-    reader = io::format_of("x." + std::string(kind)).open(path, options);
+    reader = open();
   } catch (const Error& e) {
     check_message(e.what(), path);
     return e.what();
@@ -126,6 +129,15 @@ std::string read_with(const ReadOptions& options, std::string_view kind, const s
     require(first.values.size() == pixels, "a picture has as many frames as pixels");
   }
   return first.error;
+}
+
+// As a file and, where that can be, as a stream.
+std::string read_with(const ReadOptions& options, std::string_view kind, const std::string& path) {
+  const io::Format& format = io::format_of("x." + std::string(kind));
+  const std::string error = read_twice([&] { return format.open(path, options); }, path);
+  if (!format.encoding) return error;
+  read_twice([&] { return std::make_unique<io::StreamReader>(path, *format.encoding, options); }, path);
+  return error;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "demix/temporary.hpp"
 
 /// Files of signals of every kind, read and written in blocks of frames, so that they may be larger than
-/// memory.
+/// memory. signal_stream.hpp reads and writes some of these kinds frame by frame, from pipes too.
 namespace demix::io {
 
 struct Annotation {
@@ -25,14 +25,14 @@ struct Annotation {
 /// What a file says of its signals beside the samples.
 struct SignalInfo {
   Index channels = 0;
-  Index frames = 0;                ///< 0 = not known before it was read
-  double rate = 0;                 ///< frames per second; 0 = unknown
-  std::vector<std::string> names;  ///< one per channel, or empty
-  std::vector<std::string> units;  ///< one per channel, or empty
-  std::vector<Annotation> annotations;
-  Index width = 0, height = 0;     ///< pictures: the frames are their pixels, row by row from the top
-  std::vector<std::string> notes;  ///< what was left out or guessed: for the user to know
-  std::string start;               ///< "2024-03-31T13:45:00", or empty = unknown
+  Index frames = 0;                     ///< 0 = not known before it was read
+  double rate = 0;                      ///< frames per second; 0 = unknown
+  std::vector<std::string> names = {};  ///< one per channel, or empty
+  std::vector<std::string> units = {};  ///< one per channel, or empty
+  std::vector<Annotation> annotations = {};
+  Index width = 0, height = 0;          ///< pictures: the frames are their pixels, row by row from the top
+  std::vector<std::string> notes = {};  ///< what was left out or guessed: for the user to know
+  std::string start = {};               ///< "2024-03-31T13:45:00", or empty = unknown
 };
 
 /// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.
@@ -44,11 +44,12 @@ enum class Orientation {
 
 /// What a file may leave open.
 struct ReadOptions {
-  Index channels = 0;                ///< raw numbers: how many
-  double rate = 0;                   ///< where the file does not say
-  std::string variable;              ///< .npz, .mat: which, if there are several
-  char delimiter = 0;                ///< text; 0 = found
-  std::optional<Index> time_column;  ///< text: which column, from 1, is the time; 0: none; not given: found
+  Index channels = 0;         ///< raw numbers: how many
+  double rate = 0;            ///< where the file does not say
+  std::string variable = {};  ///< .npz, .mat: which, if there are several
+  char delimiter = 0;         ///< text; 0 = found
+  std::optional<Index> time_column =
+      {};  ///< text: which column, from 1, is the time; 0: none; not given: found
   Orientation orientation = Orientation::automatic;
   bool planes = false;  ///< colour pictures: each plane a channel of its own, else grey
 };
@@ -90,6 +91,16 @@ enum class Kind {
   picture,    ///< 0 is black, 1 is white
 };
 
+/// How frames follow each other where they can be streamed: raw little-endian floats of 32 and 64 bits; whole
+/// numbers of 16 and 32 bits, of which the largest is read as 1; RIFF WAVE; text, one frame per line, with
+/// commas or tabs.
+enum class Encoding { f32, f64, s16, s32, wav, csv, tsv };
+std::string_view encoding_name(Encoding encoding);
+Encoding encoding_named(std::string_view name);  ///< throws std::invalid_argument listing the names
+std::vector<std::string> encoding_names();
+/// By extension; nothing for files that cannot be streamed, and for unknown ones.
+std::optional<Encoding> encoding_of(const std::filesystem::path& path);
+
 /// One row for each kind of file: adding one is one source file and one row.
 struct Format {
   std::string_view name;
@@ -100,6 +111,7 @@ struct Format {
   /// of all that will be written. Null: it is only read.
   std::unique_ptr<SignalWriter> (*create)(const std::filesystem::path& file, const SignalInfo& info,
                                           const std::vector<ValueRange>& ranges);
+  std::optional<Encoding> encoding = {};  ///< of files that can be streamed
 };
 std::span<const Format> formats();
 const Format& format_of(const std::filesystem::path& path);  ///< by extension; throws Error naming them all

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "demix/frame_io.hpp"
+#include "io/descriptor.hpp"
 
 /// Bytes of files, read where they are asked for. Nothing is mapped: a file that becomes shorter meanwhile is
 /// an Error, not a signal.

@@ -10,16 +10,8 @@ using Reader = std::unique_ptr<SignalReader>;
 using Writer = std::unique_ptr<SignalWriter>;
 using Ranges = std::vector<ValueRange>;
 
-// frame_signals.cpp: what streams read and write too
-Reader open_wav(const Path& file, const ReadOptions& options);
-Writer create_wav(const Path& file, const SignalInfo& info, const Ranges& ranges);
+// text.cpp
 Reader open_text(const Path& file, const ReadOptions& options);
-Writer create_comma_text(const Path& file, const SignalInfo& info, const Ranges& ranges);
-Writer create_tab_text(const Path& file, const SignalInfo& info, const Ranges& ranges);
-Reader open_f32(const Path& file, const ReadOptions& options);
-Reader open_f64(const Path& file, const ReadOptions& options);
-Writer create_f32(const Path& file, const SignalInfo& info, const Ranges& ranges);
-Writer create_f64(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // npy.cpp
 Reader open_npy(const Path& file, const ReadOptions& options);
@@ -34,6 +26,7 @@ Reader open_set(const Path& file, const ReadOptions& options);
 Writer create_set(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
 // sound.cpp: libsndfile
+Reader open_wav(const Path& file, const ReadOptions& options);
 Reader open_sound(const Path& file, const ReadOptions& options);
 Writer create_flac(const Path& file, const SignalInfo& info, const Ranges& ranges);
 Writer create_ogg(const Path& file, const SignalInfo& info, const Ranges& ranges);

@@ -1,39 +1,140 @@
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <cmath>
 #include <new>
 #include <string>
 
 #include "demix/signal_files.hpp"
+#include "demix/signal_stream.hpp"
 #include "io/file_bytes.hpp"
 #include "io/format_files.hpp"
+#include "io/numbers.hpp"
 #include "io/orientation.hpp"
-#include "io/utf.hpp"
 
 namespace demix::io {
 namespace fs = std::filesystem;
 namespace {
 
+template <Encoding encoding>
+Reader open_raw(const Path& file, const ReadOptions& options) {
+  NumbersLayout layout;
+  layout.type = number_type(encoding);
+  layout.info.channels = options.channels;
+  layout.info.rate = options.rate;
+  layout.planar = options.orientation == Orientation::channels;
+  return open_numbers(std::make_shared<const FileBytes>(file), std::move(layout));
+}
+
+template <Encoding encoding>
+Writer create_stream(const Path& file, const SignalInfo& info, const Ranges&) {
+  return std::make_unique<StreamWriter>(file.string(), encoding, info);
+}
+
 const std::vector<Format>& table() {
   static const std::vector<Format> rows = {
-      {"WAV", Kind::sound, {".wav"}, open_wav, create_wav},
-      {"FLAC", Kind::sound, {".flac"}, open_sound, create_flac},
-      {"OGG", Kind::sound, {".ogg"}, open_sound, create_ogg},
-      {"AIFF", Kind::sound, {".aiff", ".aif"}, open_sound, create_aiff},
-      {"EDF", Kind::biosignal, {".edf"}, open_edf, create_edf},
-      {"BDF", Kind::biosignal, {".bdf"}, open_edf, create_bdf},
-      {"comma-separated text", Kind::numbers, {".csv"}, open_text, create_comma_text},
-      {"text", Kind::numbers, {".tsv", ".txt", ".dat"}, open_text, create_tab_text},
-      {"NumPy array", Kind::numbers, {".npy"}, open_npy, create_npy},
-      {"NumPy archive", Kind::numbers, {".npz"}, open_npz, create_npz},
-      {"MATLAB", Kind::numbers, {".mat"}, open_mat, create_mat},
-      {"EEGLAB", Kind::biosignal, {".set"}, open_set, create_set},
-      {"raw 32-bit floats", Kind::numbers, {".f32"}, open_f32, create_f32},
-      {"raw 64-bit floats", Kind::numbers, {".f64"}, open_f64, create_f64},
-      {"PNG", Kind::picture, {".png"}, open_picture, create_png},
-      {"JPEG", Kind::picture, {".jpg", ".jpeg"}, open_picture, create_jpeg},
-      {"TIFF", Kind::picture, {".tif", ".tiff"}, open_picture, create_tiff},
-      {"PGM", Kind::picture, {".pgm", ".ppm", ".pnm"}, open_picture, create_pnm},
+      {.name = "WAV",
+       .kind = Kind::sound,
+       .extensions = {".wav"},
+       .open = open_wav,
+       .create = create_stream<Encoding::wav>,
+       .encoding = Encoding::wav},
+      {.name = "FLAC",
+       .kind = Kind::sound,
+       .extensions = {".flac"},
+       .open = open_sound,
+       .create = create_flac},
+      {.name = "OGG", .kind = Kind::sound, .extensions = {".ogg"}, .open = open_sound, .create = create_ogg},
+      {.name = "AIFF",
+       .kind = Kind::sound,
+       .extensions = {".aiff", ".aif"},
+       .open = open_sound,
+       .create = create_aiff},
+      {.name = "EDF",
+       .kind = Kind::biosignal,
+       .extensions = {".edf"},
+       .open = open_edf,
+       .create = create_edf},
+      {.name = "BDF",
+       .kind = Kind::biosignal,
+       .extensions = {".bdf"},
+       .open = open_edf,
+       .create = create_bdf},
+      {.name = "comma-separated text",
+       .kind = Kind::numbers,
+       .extensions = {".csv"},
+       .open = open_text,
+       .create = create_stream<Encoding::csv>,
+       .encoding = Encoding::csv},
+      {.name = "text",
+       .kind = Kind::numbers,
+       .extensions = {".tsv", ".txt", ".dat"},
+       .open = open_text,
+       .create = create_stream<Encoding::tsv>,
+       .encoding = Encoding::tsv},
+      {.name = "NumPy array",
+       .kind = Kind::numbers,
+       .extensions = {".npy"},
+       .open = open_npy,
+       .create = create_npy},
+      {.name = "NumPy archive",
+       .kind = Kind::numbers,
+       .extensions = {".npz"},
+       .open = open_npz,
+       .create = create_npz},
+      {.name = "MATLAB",
+       .kind = Kind::numbers,
+       .extensions = {".mat"},
+       .open = open_mat,
+       .create = create_mat},
+      {.name = "EEGLAB",
+       .kind = Kind::biosignal,
+       .extensions = {".set"},
+       .open = open_set,
+       .create = create_set},
+      {.name = "raw 32-bit floats",
+       .kind = Kind::numbers,
+       .extensions = {".f32"},
+       .open = open_raw<Encoding::f32>,
+       .create = create_stream<Encoding::f32>,
+       .encoding = Encoding::f32},
+      {.name = "raw 64-bit floats",
+       .kind = Kind::numbers,
+       .extensions = {".f64"},
+       .open = open_raw<Encoding::f64>,
+       .create = create_stream<Encoding::f64>,
+       .encoding = Encoding::f64},
+      {.name = "raw 16-bit whole numbers",
+       .kind = Kind::numbers,
+       .extensions = {".s16"},
+       .open = open_raw<Encoding::s16>,
+       .create = nullptr,
+       .encoding = Encoding::s16},
+      {.name = "raw 32-bit whole numbers",
+       .kind = Kind::numbers,
+       .extensions = {".s32"},
+       .open = open_raw<Encoding::s32>,
+       .create = nullptr,
+       .encoding = Encoding::s32},
+      {.name = "PNG",
+       .kind = Kind::picture,
+       .extensions = {".png"},
+       .open = open_picture,
+       .create = create_png},
+      {.name = "JPEG",
+       .kind = Kind::picture,
+       .extensions = {".jpg", ".jpeg"},
+       .open = open_picture,
+       .create = create_jpeg},
+      {.name = "TIFF",
+       .kind = Kind::picture,
+       .extensions = {".tif", ".tiff"},
+       .open = open_picture,
+       .create = create_tiff},
+      {.name = "PGM",
+       .kind = Kind::picture,
+       .extensions = {".pgm", ".ppm", ".pnm"},
+       .open = open_picture,
+       .create = create_pnm},
   };
   return rows;
 }
@@ -55,6 +156,24 @@ const Format* find_format(const fs::path& path) {
 }  // namespace
 
 std::span<const Format> formats() { return table(); }
+
+constexpr std::array<std::string_view, 7> names = {"f32", "f64", "s16", "s32", "wav", "csv", "tsv"};
+
+std::string_view encoding_name(Encoding encoding) { return names[static_cast<std::size_t>(encoding)]; }
+
+std::vector<std::string> encoding_names() { return {names.begin(), names.end()}; }
+
+Encoding encoding_named(std::string_view name) {
+  const auto at = std::ranges::find(names, name);
+  if (at != names.end()) return static_cast<Encoding>(at - names.begin());
+  throw std::invalid_argument("no stream format '" + std::string(name) +
+                              "'; use f32, f64, s16, s32, wav, csv or tsv");
+}
+
+std::optional<Encoding> encoding_of(const fs::path& path) {
+  const Format* format = find_format(path);
+  return format == nullptr ? std::nullopt : format->encoding;
+}
 
 std::string extensions_text() {
   std::string text;
@@ -138,172 +257,6 @@ void SignalReader::read_at(Index, Eigen::Ref<Matrix<double>>) const {
 
 void SignalReader::read_at(Index, Matrix<float>&) const {
   throw std::logic_error("read_at: this file does not hold floats");
-}
-
-FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
-    : paths_(std::move(paths)), options_(options) {
-  if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
-  for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
-  info_ = readers_[0]->info();
-  if (readers_.size() == 1) return;
-  info_.channels = 0;
-  info_.names.clear();
-  info_.units.clear();
-  info_.notes.clear();
-  for (std::size_t k = 0; k < readers_.size(); ++k) {
-    const SignalInfo& one = readers_[k]->info();
-    if (one.rate != info_.rate || one.width != info_.width || one.height != info_.height) {
-      const auto what = [](const SignalInfo& f) {
-        if (f.width > 0) return std::to_string(f.width) + " x " + std::to_string(f.height) + " pixels";
-        return f.rate > 0 ? std::to_string(std::lround(f.rate)) + " frames per second" : "no rate";
-      };
-      throw Error(paths_[k].string() + ": has " + what(one) + " where " + paths_[0].string() + " has " +
-                  what(info_) + "; files given together must agree");
-    }
-    info_.channels += one.channels;
-    info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
-    for (Index i = 0; i < one.channels; ++i) {
-      const auto c = static_cast<std::size_t>(i);
-      const std::string stem = as_utf8(paths_[k].stem().string());
-      info_.names.push_back(!one.names.empty()  ? one.names[c]
-                            : one.channels == 1 ? stem
-                                                : stem + " " + std::to_string(i + 1));
-      info_.units.push_back(one.units.empty() ? "" : one.units[c]);
-    }
-  }
-  require_channels(static_cast<std::uint64_t>(info_.channels), paths_[0].string() + " and those with it");
-}
-
-std::string FileRecording::name() const {
-  if (paths_.size() == 1) return paths_[0].string();
-  return paths_[0].string() + " and " + std::to_string(paths_.size() - 1) + " more";
-}
-
-double FileRecording::resolution() const {
-  double coarsest = 0;
-  for (const auto& reader : readers_) coarsest = std::max(coarsest, reader->resolution());
-  return coarsest;
-}
-
-constexpr Index kept_values = Index{1} << 24;  // 128 MiB
-
-class FileRecording::FileReading final : public Recording::Reading {
- public:
-  explicit FileReading(const FileRecording& files) : files_(files) {}
-  Index next(Eigen::Ref<Matrix<double>> out) override {
-    Index frames = 0;
-    if (files_.is_kept_) {
-      frames = std::min(out.cols(), files_.kept_.cols() - at_);
-      out.leftCols(frames) = files_.kept_.middleCols(at_, frames);
-    } else {
-      frames = files_.next(out, at_);
-    }
-    at_ += frames;
-    return frames;
-  }
-
- private:
-  const FileRecording& files_;
-  Index at_ = 0;
-};
-
-std::unique_ptr<Recording::Reading> FileRecording::read() const {
-  if (!is_kept_) {
-    is_large_ = is_large_ || info_.frames > kept_values / channels();
-    for (const auto& reader : readers_) reader->rewind();
-    kept_.resize(channels(), 0);
-  }
-  return std::make_unique<FileReading>(*this);
-}
-
-// What is small is better kept, which the first reading does.
-bool FileRecording::random_access() const {
-  return is_kept_ ||
-         (readers_.size() == 1 && readers_[0]->random_access() && info_.frames > kept_values / channels());
-}
-
-AnyFrames FileRecording::frames_at(Index first, Index count, FrameBuffer& buffer) const {
-  if (is_kept_) return Frames<double>(kept_.middleCols(first, count));
-  if (readers_[0]->holds_floats()) {
-    buffer.floats.resize(channels(), count);
-    readers_[0]->read_at(first, buffer.floats);
-    return Frames<float>(buffer.floats);
-  }
-  buffer.doubles.resize(channels(), count);
-  readers_[0]->read_at(first, buffer.doubles);
-  return Frames<double>(buffer.doubles);
-}
-
-// Of all files, so many frames after the first.
-Index FileRecording::next(Eigen::Ref<Matrix<double>> out, Index before) const {
-  Index first = 0;
-  if (readers_.size() == 1) {
-    first = readers_[0]->read(out);
-  } else {
-    Index row = 0;
-    Matrix<double> part;
-    for (std::size_t k = 0; k < readers_.size(); ++k) {
-      part.resize(readers_[k]->info().channels, out.cols());
-      const Index got = readers_[k]->read(part);
-      if (k == 0) first = got;
-      if (got != first) {
-        throw Error(paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
-                    paths_[0].string() + ", which has " + (got < first ? "more than " : "") +
-                    std::to_string(before + std::min(got, first)) +
-                    " frames; files given together must agree");
-      }
-      out.middleRows(row, part.rows()).leftCols(got) = part.leftCols(got);
-      row += part.rows();
-    }
-  }
-  keep(out.leftCols(first), before);
-  return first;
-}
-
-// Unless it turns out to be large.
-void FileRecording::keep(const Frames<double>& part, Index before) const {
-  if (is_large_) return;
-  if (part.cols() == 0) {
-    kept_.conservativeResize(Eigen::NoChange, before);
-    is_kept_ = true;
-    return;
-  }
-  is_large_ = (before + part.cols()) > kept_values / channels();
-  if (is_large_) return kept_.resize(0, 0);
-  if (before + part.cols() > kept_.cols()) {
-    kept_.conservativeResize(Eigen::NoChange, std::max(2 * kept_.cols(), before + part.cols()));
-  }
-  kept_.middleCols(before, part.cols()) = part;
-}
-
-Signals read_signals(const fs::path& path) {
-  const FileRecording recording({path});
-  return {gather(recording), recording.info().rate, recording.info().names};
-}
-
-Matrix<double> read_matrix(const fs::path& path) {
-  ReadOptions as_it_is;
-  as_it_is.time_column = 0;
-  as_it_is.orientation = Orientation::frames;
-  return gather(FileRecording({path}, as_it_is)).transpose();
-}
-
-void write_signals(const fs::path& path, const Signals& signals) {
-  SignalInfo info;
-  info.channels = signals.data.rows();
-  info.rate = signals.rate;
-  info.names = signals.names;
-  info.frames = signals.data.cols();
-  std::vector<ValueRange> ranges;
-  for (Index i = 0; i < signals.data.rows(); ++i) {
-    if (signals.data.cols() > 0)
-      ranges.push_back({signals.data.row(i).minCoeff(), signals.data.row(i).maxCoeff()});
-  }
-  NewFiles files;
-  const auto writer = create_signals(files, path, info, ranges);
-  writer->write(signals.data);
-  writer->finish();
-  files.commit();
 }
 
 }  // namespace demix::io

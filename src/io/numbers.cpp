@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/frame_kernels.hpp"
+#include "io/bytes.hpp"
 #include "io/orientation.hpp"
 
 namespace demix::io {
@@ -36,6 +37,24 @@ NumberType type_of(bool swapped) {
   using Rounded = std::conditional_t<std::is_same_v<T, float>, float, double>;  // whole numbers are exact
   return {sizeof(T), swapped ? decode<T, true> : decode<T, false>,
           static_cast<double>(std::numeric_limits<Rounded>::epsilon()), false};
+}
+
+// Divided by the largest magnitude of a whole number of so many bits.
+template <typename T>
+void decode_full_scale(const char* from, Index count, double* to) {
+  constexpr double full = -static_cast<double>(std::numeric_limits<T>::min());
+  for (Index i = 0; i < count; ++i)
+    to[i] = load_real<T>(from + static_cast<std::size_t>(i) * sizeof(T)) / full;
+}
+
+void decode_full_scale_8(const char* from, Index count, double* to) {
+  for (Index i = 0; i < count; ++i) to[i] = (load_real<std::uint8_t>(from + i) - 128) / 128;
+}
+
+void decode_full_scale_24(const char* from, Index count, double* to) {
+  for (Index i = 0; i < count; ++i, from += 3) {
+    to[i] = (load<std::uint16_t>(from) + 65536 * load<std::int8_t>(from + 2)) / 0x1p23;
+  }
 }
 
 class NumbersReader final : public SignalReader {
@@ -147,6 +166,37 @@ NumberType number_type(char kind, std::size_t bytes, bool swapped) {
   if (kind == 'u' && bytes == 4) return type_of<std::uint32_t>(swapped);
   if (kind == 'u' && bytes == 8) return type_of<std::uint64_t>(swapped);
   return {};
+}
+
+NumberType full_scale_type(int bits) {
+  constexpr double exact = std::numeric_limits<double>::epsilon();
+  switch (bits) {
+    case 8:
+      return {1, decode_full_scale_8, exact, false};
+    case 16:
+      return {2, decode_full_scale<std::int16_t>, exact, false};
+    case 24:
+      return {3, decode_full_scale_24, exact, false};
+    case 32:
+      return {4, decode_full_scale<std::int32_t>, exact, false};
+    default:
+      return {};
+  }
+}
+
+NumberType number_type(Encoding raw) {
+  switch (raw) {
+    case Encoding::f32:
+      return number_type('f', 4);
+    case Encoding::f64:
+      return number_type('f', 8);
+    case Encoding::s16:
+      return full_scale_type(16);
+    case Encoding::s32:
+      return full_scale_type(32);
+    default:
+      throw std::logic_error("number_type: the encoding is not one of raw numbers");
+  }
 }
 
 std::unique_ptr<SignalReader> open_numbers(std::shared_ptr<const FileBytes> bytes, NumbersLayout layout) {

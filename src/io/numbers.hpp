@@ -18,6 +18,9 @@ struct NumberType {
 };
 /// Kind as NumPy writes it: f, i, u or b. `swapped`: most significant byte first.
 NumberType number_type(char kind, std::size_t bytes, bool swapped = false);
+/// Whole numbers of 8 (from 0 on), 16, 24 or 32 bits that stand for -1 to 1, as in sound.
+NumberType full_scale_type(int bits);
+NumberType number_type(Encoding raw);
 
 struct NumbersLayout {
   NumberType type;

@@ -2,12 +2,13 @@
 #include <limits>
 
 #include "io/format_files.hpp"
+#include "io/wav.hpp"
 
 #ifdef DEMIX_HAVE_SNDFILE
 #include <sndfile.h>
 #endif
 
-/// FLAC, OGG and AIFF through libsndfile. (WAV is ours: streams need it, and go on with it after a kill.)
+/// WAV, FLAC, OGG and AIFF through libsndfile. WAV is written by StreamWriter, which can go on after a kill.
 namespace demix::io {
 #ifdef DEMIX_HAVE_SNDFILE
 namespace {
@@ -98,6 +99,10 @@ class SoundWriter final : public SignalWriter {
 }  // namespace
 
 Reader open_sound(const Path& file, const ReadOptions&) { return std::make_unique<SoundReader>(file); }
+Reader open_wav(const Path& file, const ReadOptions&) {
+  wav::require_whole(file.string());  // libsndfile takes what there is
+  return std::make_unique<SoundReader>(file);
+}
 Writer create_flac(const Path& file, const SignalInfo& info, const Ranges&) {
   return std::make_unique<SoundWriter>(file, info, SF_FORMAT_FLAC | SF_FORMAT_PCM_24);
 }
@@ -119,6 +124,9 @@ Error without(const Path& path) {
 }  // namespace
 
 Reader open_sound(const Path& file, const ReadOptions&) { throw without(file); }
+Reader open_wav(const Path& file, const ReadOptions&) {
+  return std::make_unique<StreamReader>(file.string(), Encoding::wav);
+}
 Writer create_flac(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
 Writer create_ogg(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
 Writer create_aiff(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <string>
 
-#include "demix/frame_io.hpp"
 #include "demix/random.hpp"
+#include "demix/signal_stream.hpp"
 #include "demix/types.hpp"
 
 /// Real recordings from $DEMIX_DATA, or generated stand-ins that say so. `real` tells which.
@@ -119,12 +119,9 @@ inline Matrix<double> speech(bool& real) {
     const std::string path = std::string(folder == nullptr ? "" : folder) + "/speech_tsp/" + name;
     real = real && std::filesystem::exists(path);
     if (!real) break;
-    io::FrameLayout mono;
-    mono.format = io::FrameFormat::wav;
-    mono.channels = 1;
-    io::FrameReader reader(path, mono);
+    io::StreamReader reader(path, io::Encoding::wav, {.channels = 1});
     Matrix<double> samples = Matrix<double>::Zero(1, T);
-    for (Index got = 0; got < T && !reader.ended();) got += reader.read(samples.rightCols(T - got));
+    for (Index got = 0; got < T && !reader.ended();) got += reader.read_some(samples.rightCols(T - got));
     S.row(row++) = samples;
   }
   if (!real) {  // bursts of Laplace noise: spiky like speech, one spikier than the other (kurtosis near 20

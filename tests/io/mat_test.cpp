@@ -5,13 +5,6 @@
 namespace demix::io {
 namespace {
 
-SignalInfo info(Index channels, double rate = 0) {
-  SignalInfo f;
-  f.channels = channels;
-  f.rate = rate;
-  return f;
-}
-
 std::string matrix(const std::string& name, const Matrix<double>& values) {
   const auto bytes = static_cast<std::size_t>(values.size()) * 8;
   const mat::Around around = mat::around_numbers(name, mat::Class::real64, mat::type_double,
@@ -23,7 +16,7 @@ std::string matrix(const std::string& name, const Matrix<double>& values) {
 TEST(Mat, RoundTrip) {
   const auto path = test_file("x.mat");
   const Matrix<double> X = Random(1).normal(3, 257);
-  write(path, X, info(3, 250.5));
+  write(path, X, {.channels = 3, .rate = 250.5});
   const auto reader = open_signals(path);
   EXPECT_EQ(reader->info().rate, 250.5);
   EXPECT_TRUE(reader->info().notes.empty());
@@ -87,7 +80,7 @@ TEST(Mat, WhatIsWrongIsSaid) {
 
 TEST(Mat, DamagedFilesNeverCrash) {
   const auto path = test_file("x.mat");
-  write(path, Random(1).normal(2, 20), info(2, 100));
+  write(path, Random(1).normal(2, 20), {.channels = 2, .rate = 100});
   const std::string whole = read_file(path);
   put(path, whole.substr(0, whole.size() - mat::number_array("fs", 100).size()));
   expect_damage_is_survived(path);

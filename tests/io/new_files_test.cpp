@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "demix/frame_io.hpp"
 #include "demix/signal_files.hpp"
+#include "demix/signal_stream.hpp"
 
 /// Files under their temporary names.
 namespace demix::io {
@@ -91,25 +91,25 @@ TEST_F(NewFilesTest, RemoveLeftOversOfTheSameNameThatNobodyHolds) {
 }
 
 // A reader that stalls: what it has not taken is given back, from the start of a frame on.
-TEST(FrameWriterStop, LeavesWholeFrames) {
+TEST(StreamWriterStop, LeavesWholeFrames) {
   std::array<int, 2> output{};
   std::array<int, 2> stop{};
   ASSERT_EQ(::pipe(output.data()), 0);
   ASSERT_EQ(::pipe(stop.data()), 0);
-  for (const FrameFormat format : {FrameFormat::f32, FrameFormat::f64, FrameFormat::csv}) {
-    FrameWriter writer("/dev/fd/" + std::to_string(output[1]), {format, 3, 0, {}});
+  for (const Encoding format : {Encoding::f32, Encoding::f64, Encoding::csv}) {
+    StreamWriter writer("/dev/fd/" + std::to_string(output[1]), format, {.channels = 3});
     writer.interrupt_by(stop[0]);
     const Matrix<double> Y = Matrix<double>::Random(3, 20000);
     ASSERT_EQ(::write(stop[1], "x", 1), 1);
     EXPECT_THROW(writer.write(Y), Interrupted);
-    const FrameWriter::Written written = writer.written();
+    const StreamWriter::Written written = writer.written();
     EXPECT_EQ(written.frames, 20000);
-    const std::size_t frame = format == FrameFormat::f64 ? 24 : 12;
+    const std::size_t frame = format == Encoding::f64 ? 24 : 12;
     std::string got(written.bytes, '\0');
     std::size_t at = 0;
     while (at < got.size())
       at += static_cast<std::size_t>(::read(output[0], got.data() + at, got.size() - at));
-    if (format == FrameFormat::csv) {
+    if (format == Encoding::csv) {
       EXPECT_EQ(got.back(), '\n');
       EXPECT_EQ(std::ranges::count(got + written.unwritten, '\n'), 20000);
     } else {
@@ -119,7 +119,7 @@ TEST(FrameWriterStop, LeavesWholeFrames) {
     char byte = 0;
     ASSERT_EQ(::read(stop[0], &byte, 1), 1);
     // whoever goes on begins with what was left
-    FrameWriter next = FrameWriter::resume("-", {format, 3, 0, {}}, written);
+    StreamWriter next = StreamWriter::resume("-", format, {.channels = 3}, written);
     EXPECT_EQ(next.written().unwritten, written.unwritten);
     EXPECT_EQ(next.bytes(), written.bytes);
   }

@@ -7,17 +7,10 @@
 namespace demix::io {
 namespace {
 
-SignalInfo info(Index channels, double rate = 0) {
-  SignalInfo f;
-  f.channels = channels;
-  f.rate = rate;
-  return f;
-}
-
 TEST(Npz, RoundTrip) {
   const auto path = test_file("x.npz");
   const Matrix<double> X = Random(1).normal(3, 257);
-  write(path, X, info(3));
+  write(path, X, {.channels = 3});
   const auto reader = open_signals(path);
   EXPECT_EQ(read_all(*reader), X);
   reader->rewind();
@@ -33,7 +26,7 @@ TEST(Npz, RoundTrip) {
 TEST(Npz, IsTheNpyFileInAZipFile) {
   const auto path = test_file("x.npz");
   const Matrix<double> X = Random(1).normal(2, 10);
-  write(path, X, info(2));
+  write(path, X, {.channels = 2});
   EXPECT_EQ(read_file(path), zipped("data.npy", to_npy(X)));
 }
 
@@ -70,7 +63,7 @@ TEST(Npz, WhatAHeaderClaimsIsNotAllocated) {
 
 TEST(Npz, DamagedFilesNeverCrash) {
   const auto path = test_file("x.npz");
-  write(path, Random(1).normal(2, 20), info(2));
+  write(path, Random(1).normal(2, 20), {.channels = 2});
   expect_damage_is_survived(path);
 }
 

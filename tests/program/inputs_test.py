@@ -124,6 +124,28 @@ class Unusual(Program):
                                     stdin=file, capture_output=True, text=True, timeout=60)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
+    def test_whole_numbers_are_read_as_streams_read_them(self):
+        X = np.random.default_rng(1).integers(-30000, 30000, (4000, 2))
+        (self.dir / "x.s16").write_bytes(X.astype("<i2").tobytes())
+        (self.dir / "x.s32").write_bytes((X * 2**16).astype("<i4").tobytes())
+        np.save(self.dir / "x.npy", X / 2**15)
+        for kind in ("s16", "s32"):
+            run("fit", self.dir / f"x.{kind}", "--channels", 2, "-o", self.dir / f"{kind}.json")
+            run("fit", self.dir / "x.npy", "-o", self.dir / "npy.json")
+            self.assertEqual((self.dir / f"{kind}.json").read_text(), (self.dir / "npy.json").read_text())
+        result = run("separate", self.dir / "x.s16", "--channels", 2, "-o", self.dir / "out")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue((self.dir / "out" / "sources.npy").exists())  # sources do not fit into -1 to 1
+
+    def test_a_law_is_read(self):
+        law = b"\xd5\x55\xaa\x2a" * 2000
+        head = b"RIFF" + struct.pack("<L", 38 + len(law)) + b"WAVEfmt " + struct.pack(
+            "<LHHLLHHH", 18, 6, 2, 8000, 16000, 2, 8, 0) + b"data" + struct.pack("<L", len(law))
+        (self.dir / "a.wav").write_bytes(head + law)
+        result = run("info", "--json", self.dir / "a.wav")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(result.stdout)["frames"], 4000)
+
     def test_a_file_that_shrinks_is_told(self):
         """Cut while it is being unpacked; earlier or later, it is cut off or whole."""
         values = np.random.default_rng(1).integers(0, 100, (400000, 8)).astype("f8")

@@ -325,9 +325,10 @@ class Words(Files):
     def test_what_a_stream_cannot_write(self):
         x = self.save("x.csv", laplace(300))
         for name in ("y.npy", "y.mat", "y.flac", "y.edf", "y.png"):
-            self.refused("stream writes .f32, .f64, .s16, .s32, .wav or .csv", "stream", x, "-o", self.dir / name, code=2)
+            self.refused("stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv", "stream", x, "-o", self.dir / name, code=2)
         self.ok("stream", x, "-o", self.dir / "y.npy", "--output-format", "csv")
         self.ok("stream", x, "-o", self.dir / "y.txt")
+        self.assertIn("\t", (self.dir / "y.txt").read_text())
         self.ok("stream", x, "-o", self.dir / "y.out")
         self.assertEqual((self.dir / "y.npy").read_bytes(), (self.dir / "y.out").read_bytes())
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "io/frame_support.hpp"
+#include "io/stream_support.hpp"
 
 namespace demix::io {
 namespace {
@@ -21,7 +21,7 @@ std::string extensible(unsigned tag, unsigned channels, unsigned bits) {
 
 std::string wav(const std::string& chunks) { return "RIFF" + word(4 + chunks.size(), 4) + "WAVE" + chunks; }
 
-TEST(FrameIo, WavSampleFormats) {
+TEST(StreamIo, WavSampleFormats) {
   struct Case {
     unsigned tag;
     unsigned bits;
@@ -51,70 +51,72 @@ TEST(FrameIo, WavSampleFormats) {
     const Matrix<double> X = Eigen::Map<const Eigen::Matrix2d>(c.values.data());
     for (const std::string& format : {wav_format(c.tag, 2, c.bits), extensible(c.tag, 2, c.bits)}) {
       const std::string file = wav(chunk("fmt ", format) + chunk("data", c.bytes));
-      EXPECT_EQ(read_bytes(file, {FrameFormat::wav, 0, 8000, {}}), X) << c.tag << " " << c.bits;
+      EXPECT_EQ(read_bytes(file, Encoding::wav, {.rate = 8000}), X) << c.tag << " " << c.bits;
+      const std::string path = temporary("whole.wav", file);  // another decoder
+      EXPECT_EQ(read_signals(path).data, X) << c.tag << " " << c.bits;
+      ::unlink(path.c_str());
     }
   }
 }
 
-TEST(FrameIo, WavDataIsFoundAndItsLengthBelievedIfItCanBe) {
+TEST(StreamIo, WavDataIsFoundAndItsLengthBelievedIfItCanBe) {
   const std::string format = chunk("fmt ", wav_format(1, 1, 16));
   const std::string data = word(0x2000, 2) + word(0xe000, 2) + word(0x4000, 2);
   const Matrix<double> X = Eigen::RowVector3d(0.25, -0.25, 0.5);
-  const FrameLayout any{FrameFormat::wav, 0, 0, {}};
   EXPECT_EQ(read_bytes(wav(chunk("LIST", "odd") + format + chunk("fact", "1234") + chunk("data", data) +
                            chunk("LIST", "after")),
-                       any),
+                       Encoding::wav),
             X);
   for (const std::uint32_t size : {0u, 0xffffffffu, 0x7ffff000u}) {
-    EXPECT_EQ(read_bytes(wav(format + "data" + word(size, 4) + data), any), X) << size;
+    EXPECT_EQ(read_bytes(wav(format + "data" + word(size, 4) + data), Encoding::wav), X) << size;
   }
   const std::string ds64 = chunk("ds64", word(0, 8) + word(4, 8) + word(2, 8) + word(0, 4));
   EXPECT_EQ(
       read_bytes("RF64" + word(0xffffffff, 4) + "WAVE" + ds64 + format + "data" + word(0xffffffff, 4) + data,
-                 any),
+                 Encoding::wav),
       X.leftCols(2));
 
   // The end of the data is the end, whatever the pipe does after it.
   Pipe pipe;
   const Redirect input(STDIN_FILENO, pipe.from);
   pipe.put(wav(format + chunk("data", data)));
-  FrameReader reader("-", any);
+  StreamReader reader("-", Encoding::wav);
   Matrix<double> out(1, 3);
-  EXPECT_EQ(reader.read(out), 3);
+  EXPECT_EQ(reader.read_some(out), 3);
   EXPECT_TRUE(reader.ended());
   EXPECT_FALSE(reader.at_hand());
 }
 
 // Of a pipe it may be that whoever wrote it was stopped.
-TEST(FrameIo, AWavThatIsCutOffIsRefusedAfterItsFramesUnlessItIsAPipe) {
-  const Matrix<double> X = samples(FrameFormat::wav, 2, 5);
-  const std::string cut = bytes_of(layout_of(FrameFormat::wav, 2), X).substr(0, 58 + 3 * 8);
-  const FrameLayout any{FrameFormat::wav, 0, 0, {}};
+TEST(StreamIo, AWavThatIsCutOffIsRefusedAfterItsFramesUnlessItIsAPipe) {
+  const Matrix<double> X = samples(Encoding::wav, 2, 5);
+  const std::string cut = bytes_of(Encoding::wav, layout_of(Encoding::wav, 2), X).substr(0, 58 + 3 * 8);
   const std::string path = temporary("cut.wav", cut);
-  FrameReader file(path, any);
+  StreamReader file(path, Encoding::wav);
   Matrix<double> out(2, 7);
-  EXPECT_EQ(file.read(out), 3);
+  EXPECT_EQ(file.read_some(out), 3);
   EXPECT_EQ(Matrix<double>(out.leftCols(3)), Matrix<double>(X.leftCols(3)));
   EXPECT_FALSE(file.ended());
-  EXPECT_EQ(message([&] { file.read(out); }), path + ": ends 16 bytes before its header says; it is cut off");
+  EXPECT_EQ(message([&] { file.read_some(out); }),
+            path + ": ends 16 bytes before its header says; it is cut off");
   ::unlink(path.c_str());
   Pipe pipe;
   const Redirect input(STDIN_FILENO, pipe.from);
   pipe.put(cut);
   pipe.close_to();
-  FrameReader reader("-", any);
+  StreamReader reader("-", Encoding::wav);
   EXPECT_EQ(read_all(reader), X.leftCols(3));
 }
 
-TEST(FrameIo, DamagedWavIsReadOrRefused) {
-  const Matrix<double> X = samples(FrameFormat::wav, 2, 5);
-  const std::string data = bytes_of(layout_of(FrameFormat::wav, 2), X).substr(58);
+TEST(StreamIo, DamagedWavIsReadOrRefused) {
+  const Matrix<double> X = samples(Encoding::wav, 2, 5);
+  const std::string data = bytes_of(Encoding::wav, layout_of(Encoding::wav, 2), X).substr(58);
   const std::string whole =
       wav(chunk("LIST", "abc") + chunk("fmt ", extensible(3, 2, 32)) + chunk("data", data));
   const std::size_t header = whole.size() - data.size();
-  ASSERT_EQ(read_bytes(whole, {FrameFormat::wav, 0, 0, {}}), X);
+  ASSERT_EQ(read_bytes(whole, Encoding::wav, {}), X);
   const auto outcome = [](const std::string& bytes) {
-    return message([&] { read_bytes(bytes, {FrameFormat::wav, 0, 0, {}}); });
+    return message([&] { read_bytes(bytes, Encoding::wav, {}); });
   };
   for (std::size_t n = 0; n < whole.size(); ++n) {
     const std::string said = outcome(whole.substr(0, n));
@@ -139,9 +141,10 @@ TEST(FrameIo, DamagedWavIsReadOrRefused) {
   }
 }
 
-TEST(FrameIo, WrongWavIsRefusedWithTheReason) {
+TEST(StreamIo, WrongWavIsRefusedWithTheReason) {
   const auto said = [](const std::string& bytes, Index channels = 0, double rate = 0) {
-    const std::string text = message([&] { read_bytes(bytes, {FrameFormat::wav, channels, rate, {}}); });
+    const std::string text =
+        message([&] { read_bytes(bytes, Encoding::wav, {.channels = channels, .rate = rate}); });
     EXPECT_EQ(text.find('\n'), std::string::npos);
     return text.substr(text.find(": ") + 2);
   };
@@ -167,16 +170,16 @@ TEST(FrameIo, WrongWavIsRefusedWithTheReason) {
             "ends with 2 bytes of a frame of 4; it is cut off, or has another number of channels");
 }
 
-TEST(FrameIo, WavHeaderIsPatchedWhereItIsOrNotAtAll) {
+TEST(StreamIo, WavHeaderIsPatchedWhereItIsOrNotAtAll) {
   const Matrix<double> X = Matrix<double>::Ones(1, 3);
-  const std::string finished = bytes_of(layout_of(FrameFormat::wav, 1), X);
+  const std::string finished = bytes_of(Encoding::wav, layout_of(Encoding::wav, 1), X);
   for (const int flags : {0, O_APPEND}) {
     const std::string path = temporary("patched", "before");
     const int fd = ::open(path.c_str(), O_WRONLY | flags);
     ::lseek(fd, 0, SEEK_END);
     {
       const Redirect output(STDOUT_FILENO, fd);
-      FrameWriter writer("-", layout_of(FrameFormat::wav, 1));
+      StreamWriter writer("-", Encoding::wav, layout_of(Encoding::wav, 1));
       writer.write(X);
       writer.finish();
     }

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "io/frame_support.hpp"
+#include "io/stream_support.hpp"
 
 namespace demix::io {
 namespace {
@@ -96,7 +96,7 @@ Said said_by(const std::string& text) {
 }
 
 // Through a pipe: the numbers, names and complaints of the whole text.
-TEST(FrameIo, TextIsReadAsAWhole) {
+TEST(StreamIo, TextIsReadAsAWhole) {
   Random random(3);
   const std::string alphabet = "0123456789012345678901234567890123456789.,;-+eE  \t\n\n\n\rnaif#\"\xff";
   std::vector<std::string> texts = {"1,2\n3,4\n5,6\n",
@@ -136,8 +136,8 @@ TEST(FrameIo, TextIsReadAsAWhole) {
     Matrix<double> got;
     std::vector<std::string> names;
     const std::string complaint = message([&] {
-      FrameReader reader("-", {FrameFormat::csv, 0, 0, {}});
-      names = reader.layout().names;
+      StreamReader reader("-", Encoding::csv, {});
+      names = reader.info().names;
       got = read_all(reader);
     });
     const Said expected = said_by(text);
@@ -169,13 +169,13 @@ TEST(FrameIo, TextIsReadAsAWhole) {
 }
 
 // The same written out: what is between two fields, what is a number, what is a name.
-TEST(FrameIo, TextIsReadAsItSays) {
+TEST(StreamIo, TextIsReadAsItSays) {
   using Names = std::vector<std::string>;
   const auto reads = [](const std::string& text, const Names& names, const Matrix<double>& X) {
     const std::string path = temporary("says.csv", text);
-    FrameReader reader(path, {FrameFormat::csv, 0, 0, {}});
+    StreamReader reader(path, Encoding::csv, {});
     ::unlink(path.c_str());
-    EXPECT_EQ(reader.layout().names, names) << text;
+    EXPECT_EQ(reader.info().names, names) << text;
     EXPECT_EQ(read_all(reader), X) << text;
   };
   const Matrix<double> X = (Matrix<double>(2, 2) << 1, 3, 2, -4e-3).finished();
@@ -188,41 +188,40 @@ TEST(FrameIo, TextIsReadAsItSays) {
   reads("\xc3\xa9,\xe9\n1,2\n3,-4e-3", {"\xc3\xa9", "\xc3\xa9"}, X);  // UTF-8, and Latin-1
 }
 
-TEST(FrameIo, TextIsRefusedAfterTheFramesBefore) {
+TEST(StreamIo, TextIsRefusedAfterTheFramesBefore) {
   const std::string path = temporary("bad.csv", "a,b\n1,2\n\n3,4\n5,oops\n6,7\n");
-  FrameReader reader(path, {FrameFormat::csv, 2, 250, {}});
-  EXPECT_EQ(reader.layout().names, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(reader.layout().rate, 250);
+  StreamReader reader(path, Encoding::csv, {.channels = 2, .rate = 250});
+  EXPECT_EQ(reader.info().names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(reader.info().rate, 250);
   Matrix<double> out(2, 10);
-  EXPECT_EQ(reader.read(out), 2);
+  EXPECT_EQ(reader.read_some(out), 2);
   EXPECT_EQ(out.leftCols(2), (Matrix<double>(2, 2) << 1, 3, 2, 4).finished());
   for (int again = 0; again < 2; ++again) {
-    EXPECT_EQ(message([&] { reader.read(out); }), path + ": line 5, column 2: 'oops' is not a number");
+    EXPECT_EQ(message([&] { reader.read_some(out); }), path + ": line 5, column 2: 'oops' is not a number");
   }
-  EXPECT_EQ(message([&] {
-              FrameReader(path, {FrameFormat::csv, 3, 0, {}});
-            }),
+  EXPECT_EQ(message([&] { StreamReader(path, Encoding::csv, {.channels = 3}); }),
             path + ": has 2 channels where 3 were asked for");
   ::unlink(path.c_str());
 
   const std::string endless = temporary("endless.csv", "1\n" + std::string((1 << 24) + 1, '2'));
-  FrameReader long_line(endless, {FrameFormat::csv, 0, 0, {}});
+  StreamReader long_line(endless, Encoding::csv, {});
   Matrix<double> one(1, 10);
-  EXPECT_EQ(long_line.read(one), 1);
-  EXPECT_EQ(message([&] { long_line.read(one); }),
+  EXPECT_EQ(long_line.read_some(one), 1);
+  EXPECT_EQ(message([&] { long_line.read_some(one); }),
             endless + ": line 2 is longer than 16 MiB; is it text, one frame per line?");
   ::unlink(endless.c_str());
 }
 
-TEST(FrameIo, NamesReadBackAsNames) {
+TEST(StreamIo, NamesReadBackAsNames) {
   const auto back = [](const std::vector<std::string>& names) {
     const auto channels = static_cast<Index>(names.size());
     const std::string path = temporary(
-        "names.csv", bytes_of({FrameFormat::csv, channels, 0, names}, Matrix<double>::Ones(channels, 2)));
-    FrameReader reader(path, {FrameFormat::csv, channels, 0, {}});
+        "names.csv",
+        bytes_of(Encoding::csv, {.channels = channels, .names = names}, Matrix<double>::Ones(channels, 2)));
+    StreamReader reader(path, Encoding::csv, {.channels = channels});
     ::unlink(path.c_str());
     EXPECT_EQ(read_all(reader).cols(), 2);
-    return reader.layout().names;
+    return reader.info().names;
   };
   const std::vector<std::string> hard = {"#1", "2", "+nan", "", " a ", "'b'", "C 3;x", "plain", "1e999"};
   EXPECT_EQ(back(hard), hard);

@@ -2,48 +2,13 @@
 #include <cmath>
 #include <limits>
 
-#include "demix/frame_io.hpp"
+#include "demix/signal_stream.hpp"
 #include "io/channel_lines.hpp"
 #include "io/format_files.hpp"
-#include "io/numbers.hpp"
 
-/// WAV, text and raw numbers, which streams read and write too: FrameReader and FrameWriter on files.
+/// Text files: frames or channels in their lines, and perhaps the time in a column.
 namespace demix::io {
 namespace {
-
-class FrameSignals : public SignalReader {
- public:
-  FrameSignals(const Path& file, FrameLayout asked) : file_(file), asked_(std::move(asked)) { rewind(); }
-
-  const SignalInfo& info() const override { return info_; }
-
-  Index read(Eigen::Ref<Matrix<double>> out) override {
-    Index frames = 0;
-    while (frames < out.cols()) {
-      const Index got = reader_->read(out.rightCols(out.cols() - frames));
-      if (got == 0) break;
-      frames += got;
-    }
-    if (frames == 0 && !seen_) throw Error(file_.string() + ": there are no numbers in it");
-    seen_ = true;
-    return frames;
-  }
-
-  void rewind() override {
-    reader_.emplace(file_.string(), asked_);
-    seen_ = false;
-    info_.channels = reader_->layout().channels;
-    info_.rate = reader_->layout().rate;
-    info_.names = reader_->layout().names;
-  }
-
- private:
-  Path file_;
-  FrameLayout asked_;
-  std::optional<FrameReader> reader_;
-  bool seen_ = false;  // a frame
-  SignalInfo info_;
-};
 
 // Text whose columns may include the time.
 class TextSignals final : public SignalReader {
@@ -51,7 +16,11 @@ class TextSignals final : public SignalReader {
   TextSignals(const Path& file, const ReadOptions& options)
       : text_(open_channel_lines(file, options.delimiter, options.orientation)) {
     const bool is_channel_lines = text_ != nullptr;
-    if (!is_channel_lines) text_ = std::make_unique<FrameSignals>(file, asked(options));
+    if (!is_channel_lines) {
+      ReadOptions asked;
+      asked.delimiter = options.delimiter;
+      text_ = std::make_unique<StreamReader>(file.string(), Encoding::csv, asked);
+    }
     info_ = text_->info();
     info_.rate = options.rate;
     const std::string side = is_channel_lines ? "row" : "column";  // of one channel
@@ -93,12 +62,6 @@ class TextSignals final : public SignalReader {
   }
 
  private:
-  static FrameLayout asked(const ReadOptions& options) {
-    FrameLayout layout{FrameFormat::csv, 0, options.rate, {}};
-    layout.delimiter = options.delimiter;
-    return layout;
-  }
-
   // Of a column that counts up by even steps, within the digits it is written with; else 0.
   double time_step(Index column) {
     const Index enough = std::clamp<Index>((1 << 20) / info_.channels, 3, 4096);
@@ -127,56 +90,10 @@ class TextSignals final : public SignalReader {
   Matrix<double> columns_;
 };
 
-class FrameOutput final : public SignalWriter {
- public:
-  FrameOutput(const Path& file, const SignalInfo& info, FrameFormat format, char delimiter = 0)
-      : writer_(file.string(), layout(info, format, delimiter)) {}
-  void write(const Frames<double>& block) override { writer_.write(block); }
-  void finish() override { writer_.finish(); }
-
- private:
-  static FrameLayout layout(const SignalInfo& info, FrameFormat format, char delimiter) {
-    FrameLayout all{format, info.channels, info.rate, info.names};
-    all.delimiter = delimiter;
-    return all;
-  }
-  FrameWriter writer_;
-};
-
-Reader open_raw(const Path& file, const ReadOptions& options, std::size_t bytes) {
-  NumbersLayout layout;
-  layout.type = number_type('f', bytes);
-  layout.info.channels = options.channels;
-  layout.info.rate = options.rate;
-  layout.planar = options.orientation == Orientation::channels;
-  return open_numbers(std::make_shared<const FileBytes>(file), std::move(layout));
-}
-
 }  // namespace
 
-Reader open_wav(const Path& file, const ReadOptions&) {
-  return std::make_unique<FrameSignals>(file, FrameLayout{FrameFormat::wav, 0, 0, {}});
-}
 Reader open_text(const Path& file, const ReadOptions& options) {
   return std::make_unique<TextSignals>(file, options);
-}
-Reader open_f32(const Path& file, const ReadOptions& options) { return open_raw(file, options, 4); }
-Reader open_f64(const Path& file, const ReadOptions& options) { return open_raw(file, options, 8); }
-
-Writer create_wav(const Path& file, const SignalInfo& info, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, info, FrameFormat::wav);
-}
-Writer create_comma_text(const Path& file, const SignalInfo& info, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, info, FrameFormat::csv, ',');
-}
-Writer create_tab_text(const Path& file, const SignalInfo& info, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, info, FrameFormat::csv, '\t');
-}
-Writer create_f32(const Path& file, const SignalInfo& info, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, info, FrameFormat::f32);
-}
-Writer create_f64(const Path& file, const SignalInfo& info, const Ranges&) {
-  return std::make_unique<FrameOutput>(file, info, FrameFormat::f64);
 }
 
 }  // namespace demix::io

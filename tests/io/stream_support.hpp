@@ -7,18 +7,20 @@
 #include <fstream>
 #include <string>
 
-#include "demix/frame_io.hpp"
 #include "demix/random.hpp"
+#include "demix/signal_stream.hpp"
 #include "support.hpp"
 
 /// What the tests of streams share: pipes, files, and reading them to the end.
 namespace demix::io {
 
-constexpr FrameFormat all_formats[] = {FrameFormat::f32, FrameFormat::f64, FrameFormat::wav,
-                                       FrameFormat::csv};
+constexpr Encoding all_formats[] = {Encoding::f32, Encoding::f64, Encoding::wav, Encoding::csv,
+                                    Encoding::tsv};
+
+inline bool is_text(Encoding format) { return format == Encoding::csv || format == Encoding::tsv; }
 
 inline std::string scratch(const std::string& name) {
-  return ::testing::TempDir() + "frame_io_" + std::to_string(::getpid()) + "_" + name;
+  return ::testing::TempDir() + "stream_io_" + std::to_string(::getpid()) + "_" + name;
 }
 
 inline std::string temporary(const std::string& name, const std::string& bytes) {
@@ -68,19 +70,22 @@ class Redirect {  // standard input or output, while it lives
   int saved_;
 };
 
-inline FrameLayout layout_of(FrameFormat format, Index channels) {
-  return {format, channels, format == FrameFormat::wav ? 8000.0 : 0.0, {}};
+inline SignalInfo layout_of(Encoding format, Index channels) {
+  SignalInfo info;
+  info.channels = channels;
+  if (format == Encoding::wav) info.rate = 8000;
+  return info;
 }
 
-inline Matrix<double> samples(FrameFormat format, Index channels, Index frames) {
+inline Matrix<double> samples(Encoding format, Index channels, Index frames) {
   const Matrix<double> X = Random(7).normal(channels, frames);
-  if (format == FrameFormat::f32 || format == FrameFormat::wav) return X.cast<float>().cast<double>();
+  if (format == Encoding::f32 || format == Encoding::wav) return X.cast<float>().cast<double>();
   return X;
 }
 
-inline std::string bytes_of(FrameLayout layout, const Matrix<double>& X) {
+inline std::string bytes_of(Encoding format, SignalInfo info, const Matrix<double>& X) {
   const std::string path = scratch("bytes");
-  FrameWriter writer(path, std::move(layout));
+  StreamWriter writer(path, format, std::move(info));
   writer.write(X);
   writer.finish();
   std::string bytes = read_file(path);
@@ -101,24 +106,24 @@ inline std::string chunk(const std::string& id, const std::string& body) {
 }
 
 // At most `block` frames at a time, to the end.
-inline Matrix<double> read_all(FrameReader& reader, Index block = 7) {
-  Matrix<double> X(reader.layout().channels, 0);
-  Matrix<double> part(reader.layout().channels, block);
+inline Matrix<double> read_all(StreamReader& reader, Index block = 7) {
+  Matrix<double> X(reader.info().channels, 0);
+  Matrix<double> part(reader.info().channels, block);
   while (!reader.ended()) {
     const bool at_hand = reader.at_hand();
-    const Index got = reader.read(part);
+    const Index got = reader.read_some(part);
     EXPECT_GT(got, at_hand ? 0 : -1);
     X.conservativeResize(Eigen::NoChange, X.cols() + got);
     X.rightCols(got) = part.leftCols(got);
   }
   EXPECT_FALSE(reader.at_hand());
-  EXPECT_EQ(reader.read(part), 0);
+  EXPECT_EQ(reader.read_some(part), 0);
   return X;
 }
 
-inline Matrix<double> read_bytes(const std::string& bytes, FrameLayout layout) {
+inline Matrix<double> read_bytes(const std::string& bytes, Encoding format, const ReadOptions& asked = {}) {
   const std::string path = temporary("in", bytes);
-  FrameReader reader(path, std::move(layout));
+  StreamReader reader(path, format, asked);
   ::unlink(path.c_str());
   return read_all(reader);
 }

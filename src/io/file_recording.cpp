@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "demix/signal_files.hpp"
+#include "io/orientation.hpp"
+#include "io/utf.hpp"
+
+namespace demix::io {
+namespace fs = std::filesystem;
+
+FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
+    : paths_(std::move(paths)), options_(options) {
+  if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
+  for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
+  info_ = readers_[0]->info();
+  if (readers_.size() == 1) return;
+  info_.channels = 0;
+  info_.names.clear();
+  info_.units.clear();
+  info_.notes.clear();
+  for (std::size_t k = 0; k < readers_.size(); ++k) {
+    const SignalInfo& one = readers_[k]->info();
+    if (one.rate != info_.rate || one.width != info_.width || one.height != info_.height) {
+      const auto what = [](const SignalInfo& f) {
+        if (f.width > 0) return std::to_string(f.width) + " x " + std::to_string(f.height) + " pixels";
+        return f.rate > 0 ? std::to_string(std::lround(f.rate)) + " frames per second" : "no rate";
+      };
+      throw Error(paths_[k].string() + ": has " + what(one) + " where " + paths_[0].string() + " has " +
+                  what(info_) + "; files given together must agree");
+    }
+    info_.channels += one.channels;
+    info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
+    for (Index i = 0; i < one.channels; ++i) {
+      const auto c = static_cast<std::size_t>(i);
+      const std::string stem = as_utf8(paths_[k].stem().string());
+      info_.names.push_back(!one.names.empty()  ? one.names[c]
+                            : one.channels == 1 ? stem
+                                                : stem + " " + std::to_string(i + 1));
+      info_.units.push_back(one.units.empty() ? "" : one.units[c]);
+    }
+  }
+  require_channels(static_cast<std::uint64_t>(info_.channels), paths_[0].string() + " and those with it");
+}
+
+std::string FileRecording::name() const {
+  if (paths_.size() == 1) return paths_[0].string();
+  return paths_[0].string() + " and " + std::to_string(paths_.size() - 1) + " more";
+}
+
+double FileRecording::resolution() const {
+  double coarsest = 0;
+  for (const auto& reader : readers_) coarsest = std::max(coarsest, reader->resolution());
+  return coarsest;
+}
+
+constexpr Index kept_values = Index{1} << 24;  // 128 MiB
+
+class FileRecording::FileReading final : public Recording::Reading {
+ public:
+  explicit FileReading(const FileRecording& files) : files_(files) {}
+  Index next(Eigen::Ref<Matrix<double>> out) override {
+    Index frames = 0;
+    if (files_.is_kept_) {
+      frames = std::min(out.cols(), files_.kept_.cols() - at_);
+      out.leftCols(frames) = files_.kept_.middleCols(at_, frames);
+    } else {
+      frames = files_.next(out, at_);
+    }
+    at_ += frames;
+    return frames;
+  }
+
+ private:
+  const FileRecording& files_;
+  Index at_ = 0;
+};
+
+std::unique_ptr<Recording::Reading> FileRecording::read() const {
+  if (!is_kept_) {
+    is_large_ = is_large_ || info_.frames > kept_values / channels();
+    for (const auto& reader : readers_) reader->rewind();
+    kept_.resize(channels(), 0);
+  }
+  return std::make_unique<FileReading>(*this);
+}
+
+// What is small is better kept, which the first reading does.
+bool FileRecording::random_access() const {
+  return is_kept_ ||
+         (readers_.size() == 1 && readers_[0]->random_access() && info_.frames > kept_values / channels());
+}
+
+AnyFrames FileRecording::frames_at(Index first, Index count, FrameBuffer& buffer) const {
+  if (is_kept_) return Frames<double>(kept_.middleCols(first, count));
+  if (readers_[0]->holds_floats()) {
+    buffer.floats.resize(channels(), count);
+    readers_[0]->read_at(first, buffer.floats);
+    return Frames<float>(buffer.floats);
+  }
+  buffer.doubles.resize(channels(), count);
+  readers_[0]->read_at(first, buffer.doubles);
+  return Frames<double>(buffer.doubles);
+}
+
+// Of all files, so many frames after the first.
+Index FileRecording::next(Eigen::Ref<Matrix<double>> out, Index before) const {
+  Index first = 0;
+  if (readers_.size() == 1) {
+    first = readers_[0]->read(out);
+  } else {
+    Index row = 0;
+    Matrix<double> part;
+    for (std::size_t k = 0; k < readers_.size(); ++k) {
+      part.resize(readers_[k]->info().channels, out.cols());
+      const Index got = readers_[k]->read(part);
+      if (k == 0) first = got;
+      if (got != first) {
+        throw Error(paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
+                    paths_[0].string() + ", which has " + (got < first ? "more than " : "") +
+                    std::to_string(before + std::min(got, first)) +
+                    " frames; files given together must agree");
+      }
+      out.middleRows(row, part.rows()).leftCols(got) = part.leftCols(got);
+      row += part.rows();
+    }
+  }
+  keep(out.leftCols(first), before);
+  return first;
+}
+
+// Unless it turns out to be large.
+void FileRecording::keep(const Frames<double>& part, Index before) const {
+  if (is_large_) return;
+  if (part.cols() == 0) {
+    kept_.conservativeResize(Eigen::NoChange, before);
+    is_kept_ = true;
+    return;
+  }
+  is_large_ = (before + part.cols()) > kept_values / channels();
+  if (is_large_) return kept_.resize(0, 0);
+  if (before + part.cols() > kept_.cols()) {
+    kept_.conservativeResize(Eigen::NoChange, std::max(2 * kept_.cols(), before + part.cols()));
+  }
+  kept_.middleCols(before, part.cols()) = part;
+}
+
+Signals read_signals(const fs::path& path) {
+  const FileRecording recording({path});
+  return {gather(recording), recording.info().rate, recording.info().names};
+}
+
+Matrix<double> read_matrix(const fs::path& path) {
+  ReadOptions as_it_is;
+  as_it_is.time_column = 0;
+  as_it_is.orientation = Orientation::frames;
+  return gather(FileRecording({path}, as_it_is)).transpose();
+}
+
+void write_signals(const fs::path& path, const Signals& signals) {
+  SignalInfo info;
+  info.channels = signals.data.rows();
+  info.rate = signals.rate;
+  info.names = signals.names;
+  info.frames = signals.data.cols();
+  std::vector<ValueRange> ranges;
+  for (Index i = 0; i < signals.data.rows(); ++i) {
+    if (signals.data.cols() > 0)
+      ranges.push_back({signals.data.row(i).minCoeff(), signals.data.row(i).maxCoeff()});
+  }
+  NewFiles files;
+  const auto writer = create_signals(files, path, info, ranges);
+  writer->write(signals.data);
+  writer->finish();
+  files.commit();
+}
+
+}  // namespace demix::io
