@@ -1,18 +1,19 @@
 # make demo    install what building needs, build, and see it work
-# make test    install what testing needs besides, build, and run every test: of program and kernels optimised, of all
-#              rooms under ASan and UBSan
+# make test    install what testing needs besides, build, and run every test, optimised
+# make asan    the same tests, but the bars, under ASan and UBSan
 # make build   leaves the program at build/demix
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
 # make soak    a billion frames, or ten minutes of them
-# make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) of CPU for each kind; docs/fuzzing.md
+# make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) of CPU time each
 # make hostile bad files, forged states, kills, full disks, closed descriptors against the program, in ten minutes
-# make lint, make asan, make tsan, make coverage: for those who change the code
+# make lint (clang-format, clang-tidy), make tsan, make coverage: for those who change the code
+# .ci/run      all that must hold before a change lands
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
-.PHONY: demo test build install bench bench-peers bars soak lint format coverage asan tsan fuzz hostile clean
+.PHONY: demo test build install bench bench-peers bars soak lint check-format format coverage asan tsan fuzz hostile clean
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -23,7 +24,6 @@ demo: build
 test: build/.with-tests
 	cmake --build build -j $(JOBS) --target demix_optimised
 	ctest --test-dir build -j $(JOBS) --output-on-failure -E NOT_BUILT
-	$(MAKE) asan
 
 # Presets other than release build and test the same under sanitizers. (clang compiles Eigen under them in half the time
 # of GCC 12, and is a second opinion.)
@@ -78,13 +78,15 @@ fuzz: scripts/.installed-build scripts/.installed-clang
 	fuzz/run $(SECONDS)
 
 # The program of build-asan reads the mutated corpus, if it is there.
-hostile: build/.configured
+hostile: build/.with-tests
 	cmake --build build -j $(JOBS) --target demix-program forge_states
 	DEMIX=$(CURDIR)/build/demix PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/hostile/run.py
 
-# In a folder of its own, file by file: clang-tidy cannot read headers that GCC precompiled.
-lint: scripts/.installed-build scripts/.installed-lint
+check-format: scripts/.installed-lint
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
+
+# In a folder of its own, file by file: clang-tidy cannot read headers that GCC precompiled.
+lint: check-format scripts/.installed-build
 	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEMIX_UNITY=OFF -DDEMIX_BUILD_TESTS=OFF > /dev/null
 	git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-lint --quiet
 

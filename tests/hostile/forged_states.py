@@ -35,8 +35,8 @@ def refitted(data):
 
 
 def in_process(trial, count):
-    parts = [subprocess.Popen([FORGE, str(count // 2), str(seed)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-             for seed in (1, 2)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    parts = [subprocess.Popen([FORGE, str(count // 2), str(seed)], text=True, **pipes) for seed in (1, 2)]
     for part in parts:
         out, err = part.communicate()
         print("  " + (out.strip().splitlines() or ["nothing"])[-1])

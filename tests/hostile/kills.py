@@ -48,8 +48,8 @@ OPTIONS = [[], ["--track", 2], ["--robust"], ["--track", 2, "--robust"], ["--lea
 
 
 def killed_streams(trial, kills):
-    """SIGKILL now and then until the end is reached: the joined output is that of a run in peace. Every format, with every
-    set of options, until there were enough kills of each format."""
+    """SIGKILL now and then until the end is reached: the joined output is that of a run in peace. Every format, with
+    every set of options, until there were enough kills of each format."""
     frames, rate, stride = 60000, 8000, 500
     share = kills // len(FORMATS)
     counts = collections.Counter()
@@ -90,7 +90,7 @@ def killed_streams(trial, kills):
     in_parallel(one, FORMATS)
     print(f"  SIGKILL {counts.total()} times: " + ", ".join(f"{form} {counts[form]}" for form in FORMATS))
     for form in FORMATS:
-        trial.check("kills", counts[form] >= share, f"only {counts[form]} of {share} kills hit a running stream of {form}")
+        trial.check("kills", counts[form] >= share, f"{form}: only {counts[form]} of {share} kills hit a running stream")
 
 
 def repeated_pids(trial):

@@ -62,8 +62,8 @@ class Result:
 
 
 def limited(command, file_size=None, sanitized=SANITIZED):
-    """The command under limits. By `prlimit`, not by code of ours between fork and exec: forking while another thread is
-    in a BLAS call waits for ever."""
+    """The command under limits. By `prlimit`, not by code of ours between fork and exec: forking while another thread
+    is in a BLAS call waits for ever."""
     sizes = [] if sanitized else [f"--as={ADDRESSES}"]
     sizes += [] if file_size is None else [f"--fsize={file_size}"]
     return ["prlimit", "--core=0", *sizes, *command]
@@ -102,8 +102,8 @@ def run(*words, program=None, seconds=SECONDS, file_size=None, shell=None, **opt
     sanitized = SANITIZED or "build-asan" in command[0]
     options.setdefault("stdin", subprocess.DEVNULL)
     start = time.monotonic()
-    # Beyond the size of files write() fails as in a shell with `trap '' XFSZ`: Python ignores that signal, and so do its
-    # children where signals are not restored.
+    # Beyond the size of files write() fails as in a shell with `trap '' XFSZ`: Python ignores that signal, and so do
+    # its children where signals are not restored.
     process = subprocess.Popen(limited(command, file_size, sanitized), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment(), restore_signals=file_size is None, **options)
     hung = False
