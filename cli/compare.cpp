@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -13,7 +14,9 @@
 #include "demix/file_use.hpp"
 #include "demix/io.hpp"
 #include "demix/output_files.hpp"
+#include "demix/trace_files.hpp"
 #include "problem.hpp"
+#include "trace_option.hpp"
 
 namespace demix::cli {
 namespace {
@@ -23,6 +26,7 @@ struct Options {
   std::vector<std::string> methods;
   std::string measure = "now";
   std::string folder;
+  std::string trace;
   bool json = false;
 };
 
@@ -137,7 +141,28 @@ void require_different(const std::vector<Contender>& contenders, bool drawn) {
   }
 }
 
+// Of all networks on the first draw: arrays named PROBLEM/METHOD/W and so on.
+std::vector<std::filesystem::path> write_traces(const std::string& file, const std::vector<Result>& results,
+                                                const std::vector<Contender>& contenders) {
+  std::vector<io::Array> arrays;
+  std::vector<TitledTrace> traces;
+  for (const Result& r : results) {
+    for (const auto& [c, trace] : r.comparison.traces) {
+      const std::string& label = contenders[static_cast<std::size_t>(c)].label;
+      for (io::Array& array : trace_arrays(trace, r.problem.name + "/" + label + "/")) {
+        arrays.push_back(std::move(array));
+      }
+      traces.push_back({r.problem.name + ", " + label, &trace});
+    }
+  }
+  io::write_file(file, io::to_npz(arrays));
+  std::vector<std::filesystem::path> files{file};
+  for (const auto& picture : try_to_draw(file, traces)) files.push_back(picture);
+  return files;
+}
+
 void run(Options& o) {
+  if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
   std::vector<Contender> contenders;
   for (const std::string& m : o.methods) contenders.push_back(contender("--methods", m));
   if (contenders.empty()) contenders = paper_contenders();
@@ -148,9 +173,11 @@ void run(Options& o) {
     use.also_writes({folder / "runs.csv", folder / "comparison.json", folder / "comparison.png",
                      folder / "comparison.svg"});
   }
-  io::require_different_files(use);
-  if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
   const std::vector<Problem> all = problems(o.problem);
+  const auto networks = static_cast<std::size_t>(
+      std::ranges::count_if(contenders, [](const Contender& c) { return c.method->is_network; }));
+  if (!o.trace.empty() && networks == 0) throw UsageError("--trace", "there is no network among the methods");
+  io::require_different_files(use.also_writes(trace_paths(o.trace, networks * all.size())));
   for (const Problem& problem : all) require_suitable(problem, contenders);
   if (!o.folder.empty()) io::make_folder(o.folder);
 
@@ -159,6 +186,7 @@ void run(Options& o) {
     Progress bar("comparing");
     for (std::size_t p = 0; p < all.size(); ++p) {
       CompareOptions options = o.problem.runs;
+      options.trace = !o.trace.empty();
       options.progress = [&](double share) {
         bar((static_cast<double>(p) + share) / static_cast<double>(all.size()));
       };
@@ -170,6 +198,9 @@ void run(Options& o) {
     print_json(as_json(results, contenders, o.problem, measure, false));
   } else {
     print_table(results, contenders, measure);
+  }
+  if (!o.trace.empty()) {
+    for (const auto& file : write_traces(o.trace, results, contenders)) tell(o.json, file.string());
   }
   if (o.folder.empty()) return;
   io::write_files(
@@ -207,6 +238,7 @@ void add_compare(Program& program) {
   sub.option("-o,--output", o->folder, "Folder for the figure, runs.csv and comparison.json")
       .value("FOLDER")
       .named();
+  add_trace_option(sub, o->trace, "Networks, on the first draw");
   sub.flag("--json", o->json, "Print JSON");
   sub.footer(
       "Without --scenario, --sources and --data, all four scenarios are run. A run counts as separated if "

@@ -74,6 +74,17 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   command.option("--eta", choice.options.eta, "Learning rate of forms that have one").positive();
   command.option("--tau", choice.options.tau, "Ratio of the learning rates of W and M").positive();
   command
+      .option("--dynamics", choice.dynamics,
+              "sm-ica in its form published: solve M y = c for the outputs (default), or iterate the neural "
+              "dynamics y <- y + gamma (c - M y) until they settle")
+      .one_of({"solve", "iterate"});
+  command
+      .option(
+          "--autapses", choice.autapses,
+          "With --dynamics iterate: M's diagonal as synapses of the neurons onto themselves (default: yes) "
+          "or as their leak")
+      .one_of({"yes", "no"});
+  command
       .option("--whiten", choice.whiten,
               "Online methods: whiten the input first. Methods that need white input ask for this option")
       .one_of({"yes", "no"});
@@ -134,6 +145,11 @@ FitOptions fit_options(const MethodChoice& choice) {
   if (!choice.activity_weight.empty()) options.weight = weight_named(choice.activity_weight);
   if (!choice.whiten.empty()) options.whiten = choice.whiten == "yes";
   if (!choice.order.empty()) options.order = order_named(choice.order);
+  using Dynamics = SmIcaNetworkOptions::Dynamics;
+  if (!choice.dynamics.empty()) {
+    options.dynamics = choice.dynamics == "iterate" ? Dynamics::iterate : Dynamics::solve;
+  }
+  if (!choice.autapses.empty()) options.autapses = choice.autapses == "yes";
   options.reading = lambda_reading_named(choice.reading);
   if (choice.components < 1) {
     options.share = choice.components;

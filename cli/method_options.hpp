@@ -16,6 +16,7 @@ struct MethodChoice {
   std::string reading = "inverse-square";
   std::string whiten;
   std::string order;
+  std::string dynamics, autapses;
   std::vector<std::string> bad;
   std::string frame_weights;
   Index threads = 0;

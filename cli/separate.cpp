@@ -8,6 +8,7 @@
 #include "inputs.hpp"
 #include "method_options.hpp"
 #include "terminal.hpp"
+#include "trace_option.hpp"
 
 namespace demix::cli {
 namespace {
@@ -19,6 +20,7 @@ struct Options {
   std::string folder = "separated";
   std::vector<std::string> truth;
   MethodChoice choice;
+  std::string trace;
   bool report = true;
   bool json = false;
 };
@@ -41,6 +43,7 @@ void run(const Options& o) {
   SeparateFilesOptions options;
   options.truth = {o.truth.begin(), o.truth.end()};
   options.report = o.report;
+  options.trace = o.trace;
   options.command = command_line();
   const io::FileRecording mixtures = open(o.inputs);
   const SeparatedFiles out = with_method(o.choice, [&](const FitOptions& fit) {
@@ -49,6 +52,7 @@ void run(const Options& o) {
   });
   if (!out.why.empty()) message("{}: {}", out.model.method, out.why);
   print_diagnosis(out.model);
+  if (!out.no_picture.empty()) message("warning: no picture of the trace: {}", out.no_picture);
   if (o.json) return print_json(nlohmann::ordered_json::parse(out.summary));
   print_table(out);
   fmt::print("\n");
@@ -56,6 +60,7 @@ void run(const Options& o) {
   for (const fs::path& file : {out.model_file, out.report_file, out.summary_file}) {
     if (!file.empty()) fmt::print("{}\n", file.string());
   }
+  for (const fs::path& file : out.trace_files) fmt::print("{}\n", file.string());
 }
 
 }  // namespace
@@ -77,6 +82,7 @@ void add_separate(Program& program) {
   sub.flag("--report,!--no-report", o->report, "Write report.html (default), or not");
   sub.flag("--live", o->choice.options.live,
            "Online methods: write the outputs as they were while learning, not those of the final model");
+  add_trace_option(sub, o->trace, "sm-ica");
   sub.flag("--json", o->json, "Print the contents of summary.json");
   sub.run([o] { run(*o); });
 }

@@ -18,6 +18,7 @@
 #include "signals.hpp"
 #include "stream_state.hpp"
 #include "stream_status.hpp"
+#include "trace_option.hpp"
 
 namespace demix::cli {
 namespace {
@@ -38,6 +39,7 @@ struct Options {
   std::vector<Index> remove;  // outputs, from 1
   std::string model;
   std::string state;
+  std::string trace;
   Index save_every = 100000;
   double status = 0;
   bool json = false;
@@ -99,6 +101,7 @@ class Session {
       writer_.emplace(o.output, output, info);
     }
     writer_->interrupt_by(stop_descriptor());
+    trace_ = NetworkTrace(frames_ + 1);
   }
 
   void run() {
@@ -127,6 +130,10 @@ class Session {
       message("warning: {}", refused);
     }
     if (o_.status > 0) print_status();
+    if (!o_.trace.empty()) {
+      io::write_file(o_.trace, io::to_npz(trace_arrays(trace_)));
+      try_to_draw(o_.trace, {{"stream, learn " + o_.learn, &trace_}});
+    }
     if (!failure.empty()) throw Failure(failure);
   }
 
@@ -212,6 +219,7 @@ class Session {
         x = in.col(t).template cast<T>();
         if (o_.remove.empty()) {
           stream_->step(x, y);
+          if (!o_.trace.empty()) stream_->note(trace_);
           out.col(t) = y.template cast<double>();
         } else {
           note_removed();
@@ -297,6 +305,7 @@ class Session {
   io::StreamReader reader_;
   std::optional<StreamSeparator<T>> stream_;
   std::optional<io::StreamWriter> writer_;
+  NetworkTrace trace_;
   Matrix<double> removed_;  // channels x outputs to be removed
   std::int64_t frames_ = 0;
   std::int64_t first_ = 0;  // frames seen before this session
@@ -318,8 +327,9 @@ void require_writable(const std::string& name) {
 void run(Options o) {
   io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
   if (!o.start.empty()) use.also_reads({o.start});
-  io::require_different_files(use);
+  io::require_different_files(use.also_writes(trace_paths(o.trace)));
   require_writable(o.model);
+  require_writable(o.trace);
   require_writable(o.state);
   const io::Encoding encoding = input_encoding(o);
   io::ReadOptions asked;
@@ -333,6 +343,8 @@ void run(Options o) {
   if (o.json && o.status == 0) throw UsageError("--json is how --status prints; give --status SECONDS");
   if (!o.remove.empty() && o.stream.learn != StreamOptions::Learn::moments)
     throw UsageError("--remove: only with --learn moments");
+  if (!o.trace.empty() && o.stream.learn == StreamOptions::Learn::moments)
+    throw UsageError("--trace: only with --learn replay or frame, which are networks");
   stop_in_order();
   const StateLock lock(o.state);
   try {
@@ -406,6 +418,7 @@ void add_stream(Program& program) {
              "File to keep the state in: saved regularly, at the end and when interrupted. If it exists, the "
              "stream is resumed from it")
       .value("FILE");
+  add_trace_option(sub, o->trace, "With --learn replay or frame");
   sub.option("--save-every", o->save_every, "Save the state after this many frames, or after 10 s")
       .range(1, Index{1} << 60)
       .show_default();

@@ -63,12 +63,14 @@ struct CompareOptions {
   Index seeds = 50;
   std::uint64_t seed = 0;  ///< the first
   int threads = 0;         ///< 0 = one per core
-  ProgressCallback progress;
+  bool trace = false;      ///< the networks, on the first draw
+  ProgressCallback progress = {};
 };
 
 struct Comparison {
-  std::vector<Index> frames;  ///< where it was measured, evenly in the logarithm
-  std::vector<Run> runs;      ///< by seed, then contender
+  std::vector<Index> frames;                           ///< where it was measured, evenly in the logarithm
+  std::vector<Run> runs;                               ///< by seed, then contender
+  std::vector<std::pair<Index, NetworkTrace>> traces;  ///< contender, and how it learned on the first draw
 };
 
 /// Throws std::invalid_argument naming a contender that is not online or cannot be set up for this problem.
@@ -98,7 +100,7 @@ std::vector<double> paper_taus();
 struct TuneOptions {
   std::vector<double> etas = paper_etas();
   std::vector<double> taus = paper_taus();
-  CompareOptions runs{100000, 5, 0, 0, {}};
+  CompareOptions runs{.seeds = 5};
   std::vector<Cell> known;                    ///< from before: not run again
   std::function<void(const Cell&)> finished;  ///< called with each new cell, one at a time
 };

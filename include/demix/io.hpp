@@ -28,6 +28,13 @@ bool is_supported(const std::filesystem::path& path);
 
 /// Whole files in memory.
 std::string to_npy(const Matrix<double>& data);  ///< channels x samples -> (samples, channels), '<f8'
+/// Numbers in any number of dimensions, the last changing fastest.
+struct Array {
+  std::string name;
+  std::vector<Index> shape;  ///< empty: a single number
+  std::vector<double> values;
+};
+std::string to_npz(const std::vector<Array>& arrays);  ///< NumPy's archive; throws Error without zlib
 std::string to_wav16(const Frames<double>& samples, double rate);  ///< channels x samples, full scale is 1
 
 Model load_model(const std::filesystem::path& path);

@@ -11,8 +11,10 @@
 #include "demix/contrast.hpp"
 #include "demix/lambda.hpp"
 #include "demix/model.hpp"
+#include "demix/network_trace.hpp"
 #include "demix/recording.hpp"
 #include "demix/rule.hpp"
+#include "demix/sm_ica_network.hpp"
 #include "demix/weight.hpp"
 
 /// The one table of methods: it feeds `demix methods`, `--method`, the docs and the comparisons.
@@ -37,6 +39,10 @@ struct MethodOptions {
   Index passes = 1;                     ///< online methods: times over the data
   bool shuffle = false;                 ///< online methods: a new random order in every pass
   bool live = false;                    ///< online methods: keep the outputs as they came out
+  std::optional<SmIcaNetworkOptions::Dynamics>
+      dynamics;                   ///< sm-ica as published: how its outputs settle; default solve
+  std::optional<bool> autapses;   ///< of iterated dynamics; see SmIcaNetworkOptions
+  NetworkTrace* trace = nullptr;  ///< networks: where to note what they are like while they learn
   ProgressCallback progress;
 };
 
@@ -83,6 +89,8 @@ class OnlineSeparator {
   virtual void finish() {}                            ///< no more frames: learn what is still pending
   virtual Matrix<double> unmixing() const = 0;        ///< of now
   virtual std::string failure() const { return {}; }  ///< one line, if it has
+  /// Networks that learn: the last frame into the trace.
+  virtual void note(NetworkTrace&) const {}
 };
 
 /// What a method needs of its input.
@@ -121,6 +129,7 @@ struct Method {
   bool takes_weight = false;        ///< w(||y||)
   bool takes_sub_gaussian = false;  ///< how many sources are
   bool takes_start = false;         ///< an unmixing to go on from
+  bool is_network = false;          ///< can be traced
   bool batch_ica = false;           ///< weights of frames, order, stability
 
   Outcome (*batch)(const Recording& X, const MethodOptions& options) = nullptr;  // if batch

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "demix/network_trace.hpp"
 #include "demix/types.hpp"
 #include "demix/weight.hpp"
 
@@ -16,7 +17,7 @@
 ///   c = W h,  y = M^-1 c,  a = ||y||^2
 ///   f = w(a) (d + 2)/g,  g = E[w(a) a]/d of Gaussian sources     f = a for the paper's modulator w(a) = a
 ///   W_i  <- W_i + eta s (lambda_i^2 y_i - f c_i) / (1 + eta s f ||h||^2) h^T,         s = 1/(d + 2)
-///   M_ij <- (1 - mu) M_ij + mu / (1 + mu a) sqrt(M_ii M_jj) y_i y_j,                 mu = .6 eta
+///   M_ij <- M_ij + mu (sqrt(M_ii M_jj) y_i y_j - M_ij) / (1 + mu a),                 mu = .6 eta
 ///   eta  = min(.1, 8 / (50 + t)^.6)
 ///   for w = 1/(1 + a), which falls with activity: a fifth of that eta, mu = 1.5 eta
 ///
@@ -68,6 +69,9 @@ class NaturalNetwork {
   Matrix<double> feedforward() const { return W_.topLeftCorner(d_, d_); }  ///< W, on whitened inputs
   Matrix<double> lateral() const;                                          ///< M
 
+  /// The frame last learned from (the replayed one, where there is one) into the trace.
+  void note(NetworkTrace& trace) const;
+
   /// Brings the whitener and the number of directions up to date with every frame seen. step() does it now
   /// and then; call it when a stream ends.
   void refresh();
@@ -112,7 +116,8 @@ class NaturalNetwork {
   std::int64_t next_refresh_;
   std::int64_t learned_ = 0;  // frames since the network started
   double eta_ = 0;
-  double unit_ = 1;  // (d + 2) over what w(a) h h^T averages to for Gaussian sources
+  double modulator_ = 0;  // f
+  double unit_ = 1;       // (d + 2) over what w(a) h h^T averages to for Gaussian sources
 
   Vector<double> mean_;
   Matrix<double> scatter_;  // sum (x - mean)(x - mean)^T, padded rows

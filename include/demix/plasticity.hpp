@@ -33,10 +33,10 @@ constexpr T natural_feedforward_plasticity(T h_j, T y_i, T c_i, T total_activity
 }
 
 /// A lateral synapse knows its own weight and the leaks M_ii and M_jj of its two neurons:
-///   Delta M_ij = mu (sqrt(M_ii M_jj) y_i y_j / (1 + mu ||y||^2) - M_ij)
+///   Delta M_ij = mu (sqrt(M_ii M_jj) y_i y_j - M_ij) / (1 + mu ||y||^2)
 template <typename T>
 T natural_lateral_plasticity(T y_i, T y_j, T M_ij, T M_ii, T M_jj, T total_activity, T mu) {
-  return mu * (std::sqrt(M_ii * M_jj) * y_i * y_j / (1 + mu * total_activity) - M_ij);
+  return mu * (std::sqrt(M_ii * M_jj) * y_i * y_j - M_ij) / (1 + mu * total_activity);
 }
 
 /// The rule near the optimum (equation for Delta W with M close to I): Delta W_ij = eta p(||y||^2) y_i x_j

@@ -36,6 +36,7 @@ struct SeparateFilesOptions {
   FitOptions fit;
   std::vector<std::filesystem::path> truth;  ///< files of the true sources, for the report; or none
   bool report = true;                        ///< write report.html
+  std::filesystem::path trace;               ///< networks: how they learned (trace_files.hpp); or empty
   std::string command;                       ///< what the report says it was made by; or empty
 };
 
@@ -47,7 +48,9 @@ struct SeparatedFiles {
   std::vector<io::Scaling> scaling;            ///< of the sources in their files; none: as they are
   std::vector<std::string> strongest_on;       ///< of each component: the channel it matters most to
   std::filesystem::path model_file, report_file, summary_file;  ///< report_file: empty = not written
-  std::string summary;                                          ///< what summary_file holds: JSON
+  std::vector<std::filesystem::path> trace_files;               ///< the archive and its pictures
+  std::string no_picture;  ///< of the trace, if it could not be drawn: why
+  std::string summary;     ///< what summary_file holds: JSON
 };
 
 /// Sources come back in the kind of file the mixtures came in, beside model.json, report.html and

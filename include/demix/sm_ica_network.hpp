@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "demix/lambda.hpp"
+#include "demix/network_trace.hpp"
 #include "demix/types.hpp"
 #include "demix/weight.hpp"
 
@@ -74,6 +75,7 @@ class SmIcaNetwork {
   Vector<T> dendritic_currents() const { return c_.head(d_); }  ///< c
   T total_activity() const { return activity_; }                ///< ||y||^2
   int iterations() const { return iterations_; }                ///< of the dynamics; 0 when solved
+  void note(NetworkTrace& trace) const;                         ///< all of it, into the trace
   T residual() const { return residual_; }                      ///< ||c - M y|| / ||c|| of the dynamics
 
   NetworkStatus status() const { return status_; }   ///< ok, or the failure that stopped learning
@@ -95,6 +97,7 @@ class SmIcaNetwork {
   Vector<T> c_, y_, u_, rest_, scratch_;
   double weight_bound_ = 0;  // ||W||_F is not larger
   T activity_ = 0;
+  T modulator_ = 0;  // w(a)
   T residual_ = 0;
   int iterations_ = 0;
   NetworkStatus status_ = NetworkStatus::ok;

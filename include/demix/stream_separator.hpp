@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "demix/model.hpp"
+#include "demix/network_trace.hpp"
 
 /// A separator to put on a live stream and forget: one frame in, one frame of sources out, nothing to tune.
 ///
@@ -101,6 +102,9 @@ class StreamSeparator {
   const Matrix<double>& mixing() const;
   const Vector<double>& mean() const;  ///< of the channels, with U: y = U (x - mean)
   StreamStatus status() const;         ///< takes longer than a step
+
+  /// Learning with the network: the last frame into the trace. Else nothing.
+  void note(NetworkTrace& trace) const;
 
   /// Brings U up to date with every frame seen, for the end of a stream.
   void finish();

@@ -69,7 +69,7 @@ MethodOptions settings(const Contender& contender, const Problem& problem) {
 }
 
 Run run_one(const Mixture& mixture, const Contender& contender, const Problem& problem, std::uint64_t seed,
-            const std::vector<Index>& frames) {
+            const std::vector<Index>& frames, NetworkTrace* trace) {
   const Matrix<double>& X = mixture.mixtures;
   const Index d = X.rows();
   MethodOptions options = settings(contender, problem);
@@ -97,6 +97,7 @@ Run run_one(const Mixture& mixture, const Contender& contender, const Problem& p
         return run;
       }
       Y.col(t - start) = y;
+      if (trace != nullptr) separator->note(*trace);
     }
     running.add(mixture.sources.middleCols(start, t - start), Y);
     if (k + 1 == frames.size()) separator->finish();
@@ -133,6 +134,16 @@ Comparison compare(const Problem& problem, const std::vector<Contender>& contend
   out.frames = measured_frames(problem.frames(options.samples));
   const auto n = static_cast<Index>(contenders.size());
   out.runs.resize(static_cast<std::size_t>(n * options.seeds));
+  for (Index c = 0; c < n && options.trace; ++c) {
+    if (contenders[static_cast<std::size_t>(c)].method->is_network)
+      out.traces.emplace_back(c, NetworkTrace());
+  }
+  const auto trace_of = [&](Index k) -> NetworkTrace* {  // of run k
+    for (auto& [c, trace] : out.traces) {
+      if (c == k) return &trace;
+    }
+    return nullptr;
+  };
   struct Drawn {  // by the same thread for one seed after the other
     std::uint64_t seed = 0;
     Mixture mixture;
@@ -143,7 +154,8 @@ Comparison compare(const Problem& problem, const std::vector<Contender>& contend
       drawn = {seed, problem.draw(options.samples, seed)};
     }
     Run& run = out.runs[static_cast<std::size_t>(k)];
-    run = run_one(drawn.mixture, contenders[static_cast<std::size_t>(k % n)], problem, seed, out.frames);
+    run = run_one(drawn.mixture, contenders[static_cast<std::size_t>(k % n)], problem, seed, out.frames,
+                  trace_of(k));
     run.contender = k % n;
   });
   return out;

@@ -12,6 +12,6 @@ std::vector<Index> measured_frames(Index samples);
 MethodOptions settings(const Contender& contender, const Problem& problem);
 
 Run run_one(const Mixture& mixture, const Contender& contender, const Problem& problem, std::uint64_t seed,
-            const std::vector<Index>& frames);
+            const std::vector<Index>& frames, NetworkTrace* trace = nullptr);
 
 }  // namespace demix

@@ -7,6 +7,7 @@
 
 #include "core/strongest_channel.hpp"
 #include "demix/file_use.hpp"
+#include "demix/trace_files.hpp"
 #include "files/separation_page.hpp"
 
 namespace demix {
@@ -54,6 +55,7 @@ std::string summary(const std::vector<fs::path>& inputs, const SeparatedFiles& o
   json["sources"] = file_list(out.sources);
   json["model"] = out.model_file.string();
   if (!out.report_file.empty()) json["report"] = out.report_file.string();
+  if (!out.trace_files.empty()) json["trace"] = out.trace_files[0].string();
   json["summary"] = out.summary_file.string();
   for (const io::Scaling& scale : out.scaling) {
     json["gains"].push_back(scale.gain);
@@ -98,10 +100,14 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   io::require_different_files(io::FileUse{names_of(mixtures.paths()), io::possible_paths(source_file, each)}
                                   .also_reads(names_of(options.truth))
                                   .also_reads({options.fit.frame_weights.string()})
-                                  .also_writes({out.model_file, out.report_file, out.summary_file}));
+                                  .also_writes({out.model_file, out.report_file, out.summary_file})
+                                  .also_writes(trace_paths(options.trace)));
   if (!options.report) out.report_file.clear();
 
-  Outcome outcome = fit_files(mixtures, options.fit);
+  NetworkTrace trace;
+  FitOptions fit = options.fit;
+  if (!options.trace.empty()) fit.options.trace = &trace;
+  Outcome outcome = fit_files(mixtures, fit);
   out.model = std::move(outcome.model);
   out.why = std::move(outcome.why);
   out.strongest_on = strongest_channels(out.model);
@@ -121,9 +127,23 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
                       ranges, out.scaling);
   files.write(out.model_file, model);
   if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options));
+  if (!options.trace.empty()) {
+    files.write(options.trace, io::to_npz(trace_arrays(trace)));
+    out.trace_files = {options.trace};
+  }
   out.summary = summary(mixtures.paths(), out);
   files.write(out.summary_file, out.summary);
   files.commit();
+  if (!options.trace.empty()) {
+    try {
+      for (const fs::path& picture :
+           draw_traces(options.trace, {{out.model.method + " while it learns", &trace}})) {
+        out.trace_files.push_back(picture);
+      }
+    } catch (const std::exception& e) {  // the numbers are there
+      out.no_picture = e.what();
+    }
+  }
   return out;
 }
 

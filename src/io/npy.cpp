@@ -162,8 +162,15 @@ class NpyWriter final : public SignalWriter {
 }  // namespace
 
 std::string npy_header(std::uint64_t frames, Index channels) {
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(frames) + ", " +
-                       std::to_string(channels) + "), }";
+  return npy_header({static_cast<Index>(frames), channels});
+}
+
+std::string npy_header(const std::vector<Index>& shape) {
+  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (";
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    header += std::to_string(shape[k]) + (shape.size() == 1 ? "," : k + 1 < shape.size() ? ", " : "");
+  }
+  header += "), }";
   header.resize(128 - magic.size() - 5, ' ');
   header.push_back('\n');
   std::string bytes(magic);

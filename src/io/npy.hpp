@@ -17,5 +17,6 @@ NumbersLayout npy_layout(std::string_view start, std::uint64_t bytes, Orientatio
 /// Of (frames, channels) numbers of 8 bytes; as long for any number of frames, so that it can be written
 /// again when they are known.
 std::string npy_header(std::uint64_t frames, Index channels);
+std::string npy_header(const std::vector<Index>& shape);  ///< of up to four dimensions
 
 }  // namespace demix::io

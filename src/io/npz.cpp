@@ -81,6 +81,16 @@ class NpzWriter final : public SignalWriter {
 
 }  // namespace
 
+std::string to_npz(const std::vector<Array>& arrays) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (const Array& a : arrays) {
+    std::string bytes = npy_header(a.shape);
+    bytes.append(reinterpret_cast<const char*>(a.values.data()), a.values.size() * sizeof(double));
+    members.emplace_back(a.name + ".npy", std::move(bytes));
+  }
+  return zip::archive(members);
+}
+
 Reader open_npz(const Path& file, const ReadOptions& options) {
   const auto bytes = std::make_shared<const FileBytes>(file);
   const std::vector<zip::Member> members = zip::members(bytes);

@@ -169,14 +169,27 @@ std::string before(const std::string& member, std::uint64_t size, std::uint32_t 
   return bytes;
 }
 
-std::string after(const std::string& member, std::uint64_t size, std::uint32_t checksum) {
-  const std::uint64_t directory_at = before(member, size, checksum).size() + size;
-  std::string bytes(entry_mark);
-  store(bytes, version);
-  add_description(bytes, checksum, member.size(), 20);
-  bytes.append(14, '\0');  // no comment, first disk, no attributes; the member is at the start of the file
-  bytes += member;
-  add_sizes(bytes, size);
+namespace {
+
+struct Placed {
+  std::string name;
+  std::uint64_t size = 0;
+  std::uint32_t checksum = 0;
+  std::uint32_t at = 0;  // in the file
+};
+
+// What comes after the members, which end at `directory_at`.
+std::string directory(const std::vector<Placed>& members, std::uint64_t directory_at) {
+  std::string bytes;
+  for (const Placed& m : members) {
+    bytes += entry_mark;
+    store(bytes, version);
+    add_description(bytes, m.checksum, m.name.size(), 20);
+    bytes.append(10, '\0');  // no comment, first disk, no attributes
+    store(bytes, m.at);
+    bytes += m.name;
+    add_sizes(bytes, m.size);
+  }
   const std::uint64_t directory_bytes = bytes.size();
 
   bytes += large_end_mark;
@@ -184,8 +197,8 @@ std::string after(const std::string& member, std::uint64_t size, std::uint32_t c
   store(bytes, version);
   store(bytes, version);
   store<std::uint64_t>(bytes, 0);  // disks
-  store<std::uint64_t>(bytes, 1);  // members
-  store<std::uint64_t>(bytes, 1);
+  store<std::uint64_t>(bytes, members.size());
+  store<std::uint64_t>(bytes, members.size());
   store(bytes, directory_bytes);
   store(bytes, directory_at);
   bytes += large_end_place_mark;
@@ -194,12 +207,31 @@ std::string after(const std::string& member, std::uint64_t size, std::uint32_t c
   store<std::uint32_t>(bytes, 1);
   bytes += end_mark;
   store<std::uint32_t>(bytes, 0);
-  store<std::uint16_t>(bytes, 1);
-  store<std::uint16_t>(bytes, 1);
+  store(bytes, static_cast<std::uint16_t>(members.size()));
+  store(bytes, static_cast<std::uint16_t>(members.size()));
   store(bytes, static_cast<std::uint32_t>(directory_bytes));
   store(bytes, static_cast<std::uint32_t>(std::min<std::uint64_t>(directory_at, is_large)));
   store<std::uint16_t>(bytes, 0);
   return bytes;
+}
+
+}  // namespace
+
+std::string after(const std::string& member, std::uint64_t size, std::uint32_t checksum) {
+  return directory({{member, size, checksum, 0}}, before(member, size, checksum).size() + size);
+}
+
+std::string archive(const std::vector<std::pair<std::string, std::string>>& members) {
+  std::string bytes;
+  std::vector<Placed> placed;
+  for (const auto& [name, content] : members) {
+    const std::uint32_t sum = checksum(content, name);
+    if (bytes.size() >= is_large) throw Error(name + ": begins beyond 4 GiB of the archive");
+    placed.push_back({name, content.size(), sum, static_cast<std::uint32_t>(bytes.size())});
+    bytes += before(name, content.size(), sum);
+    bytes += content;
+  }
+  return bytes + directory(placed, bytes.size());
 }
 
 }  // namespace demix::io::zip

@@ -6,7 +6,7 @@
 
 #include "io/file_bytes.hpp"
 
-/// Zip files, also those of more than 4 GiB (zip64): what is in them, and writing one that has one member.
+/// Zip files, also those of more than 4 GiB (zip64): what is in them, and writing.
 namespace demix::io::zip {
 
 struct Member {
@@ -25,5 +25,8 @@ std::string content(const Member& member, std::uint64_t most, const std::string&
 /// What is before a stored member's bytes, and after them. The first is as long for any size.
 std::string before(const std::string& member, std::uint64_t size, std::uint32_t checksum);
 std::string after(const std::string& member, std::uint64_t size, std::uint32_t checksum);
+
+/// Some stored members, each with its name: the whole file.
+std::string archive(const std::vector<std::pair<std::string, std::string>>& members);
 
 }  // namespace demix::io::zip

@@ -128,6 +128,7 @@ const auto table = std::to_array<Method>({
      .by_kurtosis = true,
      .takes_lambda = true,
      .takes_weight = true,
+     .is_network = true,
      .make = make_sm_ica},
     {.name = "stream",
      .online = true,
@@ -243,6 +244,12 @@ MethodOptions Method::checked(MethodOptions o) const {
   refuse(o.weight && !takes_weight, name, "activity_weight");
   refuse(!o.lambda.empty() && !takes_lambda, name, "lambda");
   refuse(o.sub_gaussian && !takes_sub_gaussian, name, "sub_gaussian");
+  using Dynamics = SmIcaNetworkOptions::Dynamics;
+  refuse(o.dynamics && !(is_network && has_eta), name, "dynamics", is_network ? of_form : "");
+  refuse(o.autapses && !(is_network && has_eta), name, "autapses", is_network ? of_form : "");
+  refuse(o.autapses && o.dynamics != Dynamics::iterate, name, "autapses",
+         " unless its dynamics are iterated");
+  refuse(o.trace != nullptr && !is_network, name, "trace");
   refuse(o.order && !batch_ica, name, "order");
   refuse(o.stability > 0 && !batch_ica, name, "stability");
   refuse(o.start && !takes_start, name, "start");

@@ -21,6 +21,7 @@ class Published final : public OnlineSeparator {
   std::string failure() const override {
     return network_.status() == NetworkStatus::ok ? "" : describe(network_.status());
   }
+  void note(NetworkTrace& trace) const override { network_.note(trace); }
 
  private:
   SmIcaNetwork<double> network_;
@@ -45,6 +46,7 @@ class Natural final : public OnlineSeparator {
     return network_.unmixing();
   }
   std::string failure() const override { return failure_; }
+  void note(NetworkTrace& trace) const override { network_.note(trace); }
 
  private:
   NaturalNetwork<double> network_;
@@ -78,6 +80,8 @@ std::unique_ptr<OnlineSeparator> make_sm_ica(Index inputs, Index outputs, const 
     options.tau = *o.tau;
     options.lambda2 = lambda2;
     options.weight = o.weight.value_or(Weight::square);
+    options.dynamics = o.dynamics.value_or(options.dynamics);
+    options.autapses = o.autapses.value_or(options.autapses);
     return std::make_unique<Published>(inputs, outputs, options);
   }
   NaturalNetworkOptions options;

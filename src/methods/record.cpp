@@ -19,6 +19,10 @@ void record(Model& model, const MethodOptions& o) {
   if (o.share > 0) model.options["components"] = text(o.share);
   if (o.eta) model.options["eta"] = text(*o.eta);
   if (o.tau) model.options["tau"] = text(*o.tau);
+  if (o.dynamics) {
+    model.options["dynamics"] = *o.dynamics == SmIcaNetworkOptions::Dynamics::iterate ? "iterate" : "solve";
+  }
+  if (o.autapses) model.options["autapses"] = *o.autapses ? "yes" : "no";
   if (o.weight) model.options["weight"] = weight_name(*o.weight);
   if (o.sub_gaussian) model.options["sub_gaussian"] = std::to_string(*o.sub_gaussian);
   if (o.whiten) model.options["whiten"] = *o.whiten ? "yes" : "no";

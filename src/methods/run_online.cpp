@@ -185,6 +185,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
     }
     if (!separator->step(x, y)) return false;
     if (o.live) out.live.col(t) = y;
+    if (o.trace != nullptr) separator->note(*o.trace);
     return true;
   });
   const auto fail = [&](const std::string& why) { return Diverged(name + " " + why); };

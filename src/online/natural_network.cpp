@@ -70,6 +70,15 @@ Matrix<double> NaturalNetwork<T>::lateral() const {
 }
 
 template <typename T>
+void NaturalNetwork<T>::note(NetworkTrace& trace) const {
+  std::optional<double> ltp;
+  if (d_ > 0) ltp = share_of_ltp(lambda2_.head(d_), y_.head(d_), c_.head(d_), modulator_);
+  trace.add(ltp, [&] {
+    return NetworkMoment{feedforward(), lateral(), c_.head(d_), y_.head(d_), modulator_};
+  });
+}
+
+template <typename T>
 bool NaturalNetwork<T>::respond(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y) {
   const Index n = inputs();
   if (x.size() != n || y.size() != outputs_) {
@@ -141,20 +150,22 @@ void NaturalNetwork<T>::learn() {
 
   // W <- W + eta s (Lambda^2 y - f c) / (1 + eta s f ||h||^2) h^T
   const double f = options_.weight == Weight::square ? a : unit_ * weight_value(options_.weight, a);
+  modulator_ = f;
   const double s = eta / static_cast<double>(d_ + 2);
   v_ = (s / (1 + s * f * hh)) * (lambda2_.cwiseProduct(y_) - f * c_);
   kernels::feedforward_learn(W_.data(), ld, d_, d_, v_.data(), h_.data());
 
-  // M <- (1 - mu) M + w v v^T,  v_i = sqrt(M_ii) y_i,  w = mu/(1 + mu a)
+  // M <- (1 - w) M + w v v^T,  v_i = sqrt(M_ii) y_i,  w = mu/(1 + mu a). Decay is damped like growth: were it
+  // not, M could not hold a total activity of d against it where mu > 1/d, and would vanish.
   const double w = mu / (1 + mu * a);
   v_.head(d_) = M_diagonal_.head(d_).cwiseSqrt().cwiseProduct(y_.head(d_));
   kernels::project(K_.data(), ld, d_, d_, v_.data(), kv_.data());
-  M_diagonal_ = (1 - mu) * M_diagonal_ + w * v_.cwiseAbs2();
-  late_M_.add(M_, d_, 1 - mu, w, v_);
+  M_diagonal_ = (1 - w) * M_diagonal_ + w * v_.cwiseAbs2();
+  late_M_.add(M_, d_, 1 - w, w, v_);
   // K <- M^-1: Sherman and Morrison
-  const double scale = w / (1 - mu + w * v_.head(d_).dot(kv_.head(d_))) / (1 - mu);
-  c_ = -scale * kv_;
-  kernels::decay_learn(K_.data(), ld, d_, d_, 1 / (1 - mu), c_.data(), kv_.data());
+  const double scale = w / (1 - w + w * v_.head(d_).dot(kv_.head(d_))) / (1 - w);
+  v_ = -scale * kv_;
+  kernels::decay_learn(K_.data(), ld, d_, d_, 1 / (1 - w), v_.data(), kv_.data());
   if (learned_ % resync == 0) polish_inverse();
 
   if (learned_ % sampling() == 0) {  // sum <- sum + M^-1 W
@@ -232,8 +243,8 @@ template <typename T>
 void NaturalNetwork<T>::polish_inverse() {
   const Index ld = K_.rows();
   for (Index j = 0; j < d_; ++j) {  // fresh_ <- 2 K - K M K
-    kernels::project(M_.data(), ld, d_, d_, K_.col(j).data(), c_.data());
-    kernels::project(K_.data(), ld, d_, d_, c_.data(), kv_.data());
+    kernels::project(M_.data(), ld, d_, d_, K_.col(j).data(), v_.data());
+    kernels::project(K_.data(), ld, d_, d_, v_.data(), kv_.data());
     fresh_.col(j) = 2 * K_.col(j) - kv_;
   }
   K_.swap(fresh_);

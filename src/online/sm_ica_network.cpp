@@ -141,13 +141,24 @@ double SmIcaNetwork<T>::modulate() {
   if (options_.weight == Weight::square) {
     const auto [activity, change2] =
         kernels::modulate(d_, T(2 * options_.eta), inverse_lambda2_.data(), y_.data(), c_.data(), u_.data());
-    activity_ = activity;
+    activity_ = modulator_ = activity;
     return static_cast<double>(change2);
   }
   activity_ = y_.head(d_).squaredNorm();
-  const auto w = static_cast<T>(weight_value(options_.weight, static_cast<double>(activity_)));
-  u_ = T(2 * options_.eta) * (y_ - w * inverse_lambda2_.cwiseProduct(c_));
+  modulator_ = static_cast<T>(weight_value(options_.weight, static_cast<double>(activity_)));
+  u_ = T(2 * options_.eta) * (y_ - modulator_ * inverse_lambda2_.cwiseProduct(c_));
   return static_cast<double>(u_.squaredNorm());
+}
+
+template <typename T>
+void SmIcaNetwork<T>::note(NetworkTrace& trace) const {
+  const Vector<double> c = c_.head(d_).template cast<double>();
+  const Vector<double> y = y_.head(d_).template cast<double>();
+  const auto modulator = static_cast<double>(modulator_);
+  trace.add(share_of_ltp(options_.lambda2, y, c, modulator), [&] {
+    return NetworkMoment{feedforward().template cast<double>(), lateral().template cast<double>(), c, y,
+                         modulator};
+  });
 }
 
 template <typename T>

@@ -133,6 +133,10 @@ bool StreamEngine::network_step(bool usable) {
   return true;
 }
 
+void StreamEngine::note(NetworkTrace& trace) const {
+  if (network_) network_->note(trace);
+}
+
 // Robust: the first frames wait until it can be told which are outliers.
 void StreamEngine::collect() {
   past_.col(past_size_++) = x.head(n_);

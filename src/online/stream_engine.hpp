@@ -45,6 +45,7 @@ class StreamEngine {
   Matrix<double> unmixing() const;
   const Matrix<double>& mixing() const { return mixing_; }
   const Vector<double>& mean() const { return network_ ? network_->mean() : mean_; }
+  void note(NetworkTrace& trace) const;
   StreamStatus status() const;
   Model model() const;  ///< after finish()
 

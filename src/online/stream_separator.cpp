@@ -144,6 +144,10 @@ void StreamSeparator<T>::finish() {
   engine_->finish();
 }
 template <typename T>
+void StreamSeparator<T>::note(NetworkTrace& trace) const {
+  engine_->note(trace);
+}
+template <typename T>
 Model StreamSeparator<T>::model() const {
   StreamEngine done(*engine_);
   done.finish();

@@ -16,7 +16,7 @@
 ///
 ///   y = M^-1 c,  c = W h,  m_i what neuron i hears in place of a = ||y||^2
 ///   W_i  <- W_i + eta s (lambda_i^2 y_i - m_i c_i) / (1 + eta s m_i ||h||^2) h^T,     s = 1/(d + 2)
-///   M_ij <- (1 - mu) M_ij + mu / (1 + mu a) sqrt(M_ii M_jj) y_i y_j,                  mu = .6 eta
+///   M_ij <- M_ij + mu (sqrt(M_ii M_jj) y_i y_j - M_ij) / (1 + mu a),                  mu = .6 eta
 ///
 /// the natural steps on white inputs. A stimulus stays for 20 time steps, as an image does for a fixation;
 /// time is told in such stays.
@@ -86,7 +86,7 @@ double learned_error(const Mixture& m, const Signal& signal, std::uint64_t seed)
         W.row(i) += s * (lambda2(i) * y(i) - f * c(i)) / (1 + s * f * h.squaredNorm()) * h.transpose();
       }
       const Vector<double> v = M.diagonal().cwiseSqrt().cwiseProduct(y);
-      M = (1 - mu) * M + mu / (1 + mu * a) * v * v.transpose();
+      M += mu / (1 + mu * a) * (v * v.transpose() - M);
     }
     if (2 * k >= stimuli) sum += inverse(M) * W;
   }

@@ -30,6 +30,23 @@ TEST(Npz, IsTheNpyFileInAZipFile) {
   EXPECT_EQ(read_file(path), zipped("data.npy", to_npy(X)));
 }
 
+TEST(Npz, SeveralArraysOfAnyDimensions) {
+  const auto path = test_file("x.npz");
+  put(path,
+      to_npz({{"scenario 1/W", {2, 1, 3}, {1, 2, 3, 4, 5, 6}}, {"stride", {}, {7}}, {"y", {3}, {8, 9, 10}}}));
+  const auto members = zip::members(std::make_shared<const FileBytes>(path));
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_EQ(members[0].name, "scenario 1/W.npy");
+  const std::string W = zip::content(members[0], members[0].size, "");  // checksum and size are checked
+  EXPECT_NE(W.find("'shape': (2, 1, 3), }"), std::string::npos);
+  EXPECT_EQ(load<double>(W.data() + W.size() - 8), 6);
+  EXPECT_NE(zip::content(members[1], members[1].size, "").find("'shape': (), }"), std::string::npos);
+  EXPECT_NE(zip::content(members[2], members[2].size, "").find("'shape': (3,), }"), std::string::npos);
+  ReadOptions options;
+  options.variable = "y";
+  EXPECT_EQ(read_all(*open_signals(path, options)), (Matrix<double>{{8, 9, 10}}));
+}
+
 TEST(Npz, WhatIsWrongIsSaid) {
   const auto path = test_file("x.npz");
   put(path, "");

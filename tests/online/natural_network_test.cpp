@@ -174,6 +174,25 @@ TEST(NaturalNetwork, OneHugeFrameAfterLongRestLeavesItFinite) {
   }
 }
 
+// 64 directions of one contrast, which varies as that of patches of photographs does: total activity is often
+// far above and mostly far below 64. M has to hold the outputs' power all the same.
+TEST(NaturalNetwork, ManyOutputsOfHeavyTailsStayDifferent) {
+  constexpr Index d = 64;
+  Random random(15);
+  Matrix<double> X = random.normal(d, 12000);
+  for (Index t = 0; t < X.cols(); ++t) {
+    X.col(t) *= std::exp(random.normal());
+    X(0, t) *= 2 * random.uniform();
+  }
+  NaturalNetwork<double> network(d);
+  run<double>(network, X);
+  network.refresh();
+  const Matrix<double> now = inverse(network.lateral()) * network.feedforward();
+  EXPECT_LT(now.squaredNorm(), 100 * d);
+  const Vector<double> s2 = singular_values(network.unmixing() * inverse(network.whitener())).cwiseAbs2();
+  EXPECT_GT(std::pow(s2.sum(), 2) / s2.squaredNorm(), 0.95 * d) << "outputs have become the same";
+}
+
 TEST(NaturalNetwork, MisuseIsNamed) {
   EXPECT_THROW(NaturalNetwork<double>(0), std::invalid_argument);
   NaturalNetworkOptions options;

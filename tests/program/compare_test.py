@@ -45,6 +45,24 @@ class Experiments(Program):
         self.assertIn("2/2", text)
         self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--shuffle", "--methods", "orica", "--seeds", 1)
 
+    def test_compare_traces_the_networks(self):
+        file = self.dir / "t.npz"
+        text = self.ok("compare", "--scenario", "1,2", "--methods", "sm-ica,sm-ica:published,easi", "--seeds", 2,
+                       "--samples", 5000, "--trace", file).stdout
+        self.assertIn(str(file), text)
+        with np.load(file) as trace:
+            for problem in ("scenario 1", "scenario 2"):
+                for method in ("sm-ica", "sm-ica:published"):
+                    frame, W = trace[f"{problem}/{method}/frame"], trace[f"{problem}/{method}/W"]
+                    self.assertEqual(W.shape, (len(frame), 3, 3))
+                    stride = int(trace[f"{problem}/{method}/stride"])
+                    self.assertTrue((np.diff(frame) == stride).all())
+            self.assertEqual(len(trace.files), 4 * 8)
+        for k in range(1, 5):
+            self.assertTrue((self.dir / f"t-{k}.png").read_bytes().startswith(b"\x89PNG"))
+        self.refused("no network", "compare", "--methods", "easi", "--trace", file, code=2)
+        self.refused(".npz", "compare", "--trace", self.dir / "t.csv", code=2)
+
     def test_misuse(self):
         self.refused("magic", "compare", "--methods", "magic", code=2)
         self.refused("no form 'x'", "compare", "--methods", "easi:x", code=2)

@@ -37,6 +37,37 @@ class Separate(Program):
         write_wav(self.dir / "b.wav", np.sin(t / 9) + np.sin(t / 5.3))
         return [self.dir / "a.wav", self.dir / "b.wav"]
 
+    def test_trace_dynamics_and_autapses(self):
+        self.ok("generate", "--sources", "square,sine,sawtooth", "--samples", 20000, "--seed", 4, "-o", self.dir / "g")
+        mixtures = self.dir / "g" / "mixtures.npy"
+        published = ("--method", "sm-ica", "--form", "published", "--eta", "1e-3", "--tau", "0.5", "--whiten", "yes")
+        solved = {}
+        for name, how in (("solve", ()), ("iterate", ("--dynamics", "iterate")),
+                          ("no-autapses", ("--dynamics", "iterate", "--autapses", "no"))):
+            out, file = self.dir / name, self.dir / f"{name}.npz"
+            text = self.ok("separate", mixtures, "-o", out, "--no-report", *published, *how, "--trace", file).stdout
+            self.assertIn(str(file), text)
+            with np.load(file) as t:
+                solved[name] = {k: t[k] for k in t.files}
+            self.assertIn("potentiation", file.with_suffix(".svg").read_text())
+        s = solved["solve"]
+        self.assertEqual(set(s), {"frame", "stride", "W", "M", "c", "y", "modulator", "ltp"})
+        self.assertLess(len(s["frame"]), 2049)
+        self.assertTrue((np.diff(s["frame"]) == s["stride"]).all())
+        np.testing.assert_allclose(s["modulator"], (s["y"] ** 2).sum(1), rtol=1e-9)
+        self.assertTrue(((0 <= s["ltp"]) & (s["ltp"] <= 1)).all())
+        for name in ("iterate", "no-autapses"):  # the same rest, so the same course
+            np.testing.assert_allclose(solved[name]["W"], s["W"], atol=1e-8)
+        # with natural steps: c = M y before M learns from it
+        self.ok("separate", mixtures, "-o", self.dir / "n", "--method", "sm-ica", "--trace", self.dir / "n.npz")
+        with np.load(self.dir / "n.npz") as t:
+            self.assertEqual(t["W"].shape[1:], (3, 3))
+        self.refused("no option --trace", "separate", mixtures, "--method", "fobi", "--trace", self.dir / "f.npz",
+                     code=2)
+        self.refused("no option --dynamics in its form natural", "separate", mixtures, "--method", "sm-ica",
+                     "--dynamics", "iterate", code=2)
+        self.refused("unless its dynamics are iterated", "separate", mixtures, *published, "--autapses", "no", code=2)
+
     def test_sound(self):
         self.ok("generate", "--from", *self.sound(), "-o", self.dir / "mix")
         mixtures = [self.dir / "mix" / f"mixture{k}.wav" for k in (1, 2)]

@@ -62,6 +62,18 @@ class Stream(unittest.TestCase):
         self.assertEqual(model["method"], "stream")
         self.assertEqual(model["samples"], 50000)
 
+    def test_traces_the_network(self):
+        self.write("x.f64", 5000)
+        trace = self.path("t.npz")
+        self.assertEqual(run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--learn", "replay", "--trace",
+                             trace).returncode, 0)
+        with np.load(trace) as t:
+            self.assertEqual(t["M"].shape[1:], (4, 4))
+            np.testing.assert_allclose(t["modulator"], (t["y"] ** 2).sum(1), rtol=1e-9)
+        self.assertTrue(os.path.exists(self.path("t.png")))
+        refused = run(self.path("x.f64"), "--channels", 4, "-o", self.path("z.f64"), "--trace", trace)
+        self.assertEqual(refused.returncode, 2)
+
     def test_start_from_a_model(self):
         X = self.write("x.f64", 40000)
         self.assertEqual(run(self.path("x.f64"), "--channels", 4, "-o", self.path("y.f64"), "--model",
