@@ -39,6 +39,19 @@ T natural_lateral_plasticity(T y_i, T y_j, T M_ij, T M_ii, T M_jj, T total_activ
   return mu * (std::sqrt(M_ii * M_jj) * y_i * y_j - M_ij) / (1 + mu * total_activity);
 }
 
+/// And two more where all of it is local (local_network.hpp). Between two input neurons, with x from the mean
+/// before frame t: Delta S_jk = (x_j x_k (t - 1)/t - S_jk)/t, so that S is the covariance of all frames.
+template <typename T>
+constexpr T covariance_plasticity(T x_j, T x_k, T S_jk, T t) {
+  return (x_j * x_k * (t - 1) / t - S_jk) / t;
+}
+
+/// A slow synapse follows the fast one beside it: by 3/t, which weighs frame k by k^2.
+template <typename T>
+constexpr T consolidation(T fast, T slow, T t) {
+  return (t > 3 ? 3 / t : T(1)) * (fast - slow);
+}
+
 /// The rule near the optimum (equation for Delta W with M close to I): Delta W_ij = eta p(||y||^2) y_i x_j
 /// with
 ///   p(a) = 1 - a / lambda_i^2

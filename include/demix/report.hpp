@@ -67,7 +67,7 @@ struct ScatterFigure {
     std::vector<Arrow> directions;  ///< principal directions, black
   };
   std::string title;
-  std::vector<Panel> panels;  ///< 1 to 6, side by side; each square, with equal scales on its axes
+  std::vector<Panel> panels;  ///< 1 to 6, up to two side by side; each square, with equal scales on its axes
 };
 
 /// Curves y(x) in panels side by side, with up to 14 labels and one legend below. Curves leave a gap where
@@ -92,7 +92,7 @@ struct CurvesFigure {
     std::vector<Mark> marks;
   };
   std::string title;
-  std::vector<Panel> panels;  ///< 1 to 6; up to three side by side
+  std::vector<Panel> panels;  ///< 1 to 6; up to two side by side
 };
 
 /// Rows of pictures of one size with the histogram of each beside it, above the greys of its values: the
@@ -107,6 +107,7 @@ struct PicturesFigure {
   std::string title;
   Index width = 0, height = 0;  ///< of every picture
   std::vector<Row> rows;
+  bool histograms = true;
 };
 
 /// A network drawn from its weights, and the mixing that feeds it: the paper's figure 1B. From below:

@@ -11,7 +11,7 @@
 /// in demix/rules/; docs/add-a-rule.md shows how to add one.
 namespace demix {
 
-/// Whether all that learns does so from what is at hand (plus one number for the whole network).
+/// Whether all that learns does so from what is at hand, and a number or two for the whole network.
 enum class Locality {
   none,      ///< synapses learn from what is elsewhere
   synapses,  ///< the synapses are local; stages around them, as a whitening in front, are not

@@ -40,8 +40,8 @@ constexpr std::array<Form, 2> picard_forms{{{"orthogonal", 0}, {"free", 0}}};
 constexpr std::array<Form, 2> jade_forms{{{"jade", 0}, {"k-jade", 0}}};
 // The natural form whitens by eigenvectors and puts out an average of M^-1 W: neither is a synapse's
 // business. Its synapses hear two numbers, ||y||^2 and ||h||^2.
-constexpr std::array<Form, 2> sm_ica_forms{
-    {{"natural", 0, Locality::synapses}, {"published", 2e-5, Locality::full}}};
+constexpr std::array<Form, 3> sm_ica_forms{
+    {{"natural", 0, Locality::synapses}, {"local", 0, Locality::full}, {"published", 2e-5, Locality::full}}};
 constexpr std::array<Form, 2> offline_forms{{{"natural", 0}, {"published", 5e-3}}};
 
 // A learning rule's row: what can be known from its type is.

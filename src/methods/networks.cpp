@@ -1,5 +1,6 @@
 #include "methods/networks.hpp"
 
+#include "demix/local_network.hpp"
 #include "demix/natural_network.hpp"
 #include "demix/sm_ica_network.hpp"
 #include "demix/stream_separator.hpp"
@@ -53,6 +54,30 @@ class Natural final : public OnlineSeparator {
   std::string failure_;
 };
 
+class Local final : public OnlineSeparator {
+ public:
+  Local(Index inputs, const LocalNetworkOptions& options) : network_(inputs, options) {}
+
+  bool step(const Vector<double>& x, Vector<double>& y) override {
+    network_.step(x, y);
+    return true;
+  }
+  void finish() override {
+    if (network_.learning()) return;
+    failure_ = network_.frames() < network_.warm_up()
+                   ? "it saw " + std::to_string(network_.frames()) + " frames and needs " +
+                         std::to_string(network_.warm_up()) + " to begin; take more `passes`, or use fobi"
+                   : "its inputs depend on each other; have them whitened first";
+  }
+  Matrix<double> unmixing() const override { return network_.unmixing(); }
+  std::string failure() const override { return failure_; }
+  void note(NetworkTrace& trace) const override { network_.note(trace); }
+
+ private:
+  LocalNetwork network_;
+  std::string failure_;
+};
+
 class Stream final : public OnlineSeparator {
  public:
   Stream(Index inputs, const StreamOptions& options) : stream_(inputs, options) {}
@@ -83,6 +108,16 @@ std::unique_ptr<OnlineSeparator> make_sm_ica(Index inputs, Index outputs, const 
     options.dynamics = o.dynamics.value_or(options.dynamics);
     options.autapses = o.autapses.value_or(options.autapses);
     return std::make_unique<Published>(inputs, outputs, options);
+  }
+  if (o.form == "local") {
+    if (outputs < inputs) {
+      throw NeedsWhitening("sm-ica in its form local has as many outputs as inputs; to get " +
+                           std::to_string(outputs) + " components out of " + std::to_string(inputs) +
+                           " channels have them whitened first, which reduces them");
+    }
+    return std::make_unique<Local>(
+        inputs,
+        LocalNetworkOptions{.lambda2 = lambda2, .weight = o.weight.value_or(Weight::square), .seed = o.seed});
   }
   NaturalNetworkOptions options;
   options.seed = o.seed;

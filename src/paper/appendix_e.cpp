@@ -57,7 +57,7 @@ Picture schematic(const Setting& setting) {
   draw("appendix-e-reconstruction", "Reconstruction: M = W Wᵀ, not learned", reconstruction.W,
        reconstruction.lateral());
   draw("appendix-e-matching", "Similarity matching: M learned, anti-Hebbian", matching.W, matching.M);
-  report::draw(report::CompositeFigure{{parts}}, setting.folder / "appendix-e-networks");
+  report::draw(report::CompositeFigure{{{parts[0]}, {parts[1]}}}, setting.folder / "appendix-e-networks");
   return {"appendix-e-networks",
           "Two networks for the principal subspace, drawn from their weights. A, reconstruction: the lateral "
           "weights are the "

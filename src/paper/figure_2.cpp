@@ -337,7 +337,7 @@ Result figure_2(const Setting& setting) {
                     fmt::format("{} {}", task.name, number(run.mse)));
   }
   out.measured += ".";
-  report::draw(report::CompositeFigure{{{parts[0], parts[1]}, {parts[2]}}}, setting.folder / "fig2");
+  report::draw(report::CompositeFigure{{{parts[0]}, {parts[1]}, {parts[2]}}}, setting.folder / "fig2");
   out.pictures = {
       {"fig2",
        "Offline SM-ICA as published. A, synthetic sources; B, speech, as envelopes; C, photographs. In A and "

@@ -16,7 +16,7 @@ constexpr std::string_view natural =
     "As published: tabulated values as lambda^-2, the kurtoses of the sources, as the "
     "authors' notebooks compute. Natural steps: chosen by demix, no kurtosis known.";
 
-constexpr std::array<Item, 23> table{{
+constexpr std::array<Item, 26> table{{
     {"fig1a", "Figure 1A: FOBI in the plane",
      "Whitening and norm-weighting leave a rotation, which the principal directions of z give: the recovered "
      "sources lie along the axes.",
@@ -55,6 +55,16 @@ constexpr std::array<Item, 23> table{{
      "Hebbian below a total activity of lambda_i^2, anti-Hebbian above; BCM depends on the neuron's own "
      "activity, the other way round.",
      tabulated, plasticity},
+    {"existing-rules", "Section 5.3: the rules the network is set against",
+     "BCM neurons respond to the same dominant feature; the error-gated Hebbian rule relies on source "
+     "distributions being the same; nonlinear Oja needs white input. The network recovers several sources of "
+     "different distributions.",
+     "Chosen by demix: lambda^2 in equal ratios, no kurtosis known.", existing_rules},
+    {"settling", "Section 5.1: how fast the dynamics settle",
+     "Outputs come from fast recurrent dynamics, which converge; the network can do without autapses.",
+     natural, settling},
+    {"trace", "Section 5: the network while it learns",
+     "Weights change by local rules, modulated by the total activity of the outputs.", natural, traces},
     {"appendix-e", "Appendix E: reconstruction and similarity matching",
      "Both project onto the principal subspace; only similarity matching does so with local rules.", "",
      appendix_e},

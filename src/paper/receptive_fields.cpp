@@ -78,6 +78,16 @@ double different_outputs(const Matrix<double>& W) {
   return std::pow(s2.sum(), 2) / s2.squaredNorm();
 }
 
+// Share of W C W^T, C = E[||h||^2 h h^T] less its mean eigenvalue, that is beside the diagonal: 0 at FOBI's
+// optimum, nearly 1 for a random rotation.
+double not_diagonal(const Matrix<double>& W, const Matrix<double>& H) {
+  const Matrix<double> weighted = H * H.colwise().squaredNorm().asDiagonal();
+  Matrix<double> C = weighted * H.transpose() / static_cast<double>(H.cols());
+  C.diagonal().array() -= C.trace() / static_cast<double>(C.rows());
+  const Matrix<double> turned = W * C * W.transpose();
+  return std::sqrt(1 - turned.diagonal().squaredNorm() / turned.squaredNorm());
+}
+
 // Fields side by side, each stretched to its own range.
 Vector<double> mosaic(const Matrix<double>& fields, Index n, Index across) {
   const Index side = across * (n + 1) + 1;
@@ -104,10 +114,9 @@ Result receptive_fields(const Setting& setting) {
   out.data = task.data;
   Table table{"receptive-fields",
               {"patch", "found by", "kurtosis of the response", "share of the patch filled", "tuning",
-               "different outputs"},
+               "different outputs", "off FOBI's optimum"},
               {}};
   double step = 0;
-  double different_share = 1;  // of the network's outputs, the smaller of the two
   for (const Index n : {Index{12}, Index{16}}) {
     Random random(3000);
     const Matrix<double> X = patches(task, n, count, random);
@@ -128,8 +137,6 @@ Result receptive_fields(const Setting& setting) {
                                  {"FOBI", "fobi", fobi(white).W},
                                  {"network", "network", network.unmixing()},
                                  {"FastICA", "fastica", fastica(white).W}};
-    different_share =
-        std::min(different_share, different_outputs(all[2].W) / static_cast<double>(components));
     report::PicturesFigure figure;
     figure.title = fmt::format("Receptive fields, {0} x {0} pixels", n) +
                    (task.stand_in ? " (stand-ins for the photographs)" : "");
@@ -152,21 +159,24 @@ Result receptive_fields(const Setting& setting) {
       names.push_back(all[k].name);
       table.rows.push_back({fmt::format("{0} x {0}", n), all[k].name, number(ranked(kurtosis, 0.5)),
                             number(ranked(filled, 0.5)), number(ranked(tuned, 0.5)),
-                            fmt::format("{:.1f} of {}", different_outputs(all[k].W), components)});
+                            fmt::format("{:.1f} of {}", different_outputs(all[k].W), components),
+                            number(not_diagonal(all[k].W, H))});
       const std::string key = fmt::format("{}.{}", n, all[k].key);
       out.numbers.push_back({key + ".kurtosis", ranked(kurtosis, 0.5)});
       out.numbers.push_back({key + ".filled", ranked(filled, 0.5)});
       out.numbers.push_back({key + ".tuning", ranked(tuned, 0.5)});
       out.numbers.push_back({key + ".different_outputs", different_outputs(all[k].W)});
+      if (all[k].key != "fobi") out.numbers.push_back({key + ".off_optimum", not_diagonal(all[k].W, H)});
     }
-    figure.rows = {{"fields", mosaics, names}};
+    figure.rows = {{"", mosaics.topRows(2), {names[0], names[1]}},
+                   {"", mosaics.bottomRows(2), {names[2], names[3]}}};
+    figure.histograms = false;
     const std::string name = fmt::format("receptive-fields-{}", n);
     report::draw(figure, setting.folder / name);
     out.pictures.push_back(
         {name, fmt::format(
                    "{} receptive fields of {} patches of {} x {} pixels, by principal components, FOBI, the "
-                   "network with natural steps and FastICA, each stretched to its own range; beside "
-                   "them the distribution of their values.",
+                   "network with natural steps and FastICA, each stretched to its own range.",
                    components, count, n, n)});
     if (setting.progress) setting.progress(++step / 2);
   }
@@ -175,20 +185,17 @@ Result receptive_fields(const Setting& setting) {
   out.measured = fmt::format(
       "Of 12 x 12 pixels FastICA's fields fill {} of the patch (median), FOBI's {}, principal components {}; "
       "the kurtosis of "
-      "the responses is {}, {} and {}. Of the network's outputs {} are different (16 x 16: {}).",
-      row(3)[3], row(1)[3], row(0)[3], row(3)[2], row(1)[2], row(0)[2], row(2)[5], row(6)[5]);
-  if (different_share < 0.9) {
-    out.differs =
-        "FastICA finds local, oriented fields as in V1. FOBI, whose optimum is the network's, does not: "
-        "kurtosis alone does "
-        "not tell such sources apart; and the network does not come to that optimum either, its outputs are "
-        "nearly the same.";
-  } else {
-    out.differs =
-        "FastICA finds local, oriented fields as in V1. FOBI, whose optimum is the network's, does not: "
-        "kurtosis alone does "
-        "not tell such sources apart.";
-  }
+      "the responses is {}, {} and {}. Of the network's outputs {} are different (16 x 16: {}); of E[||h||^2 "
+      "h h^T] in "
+      "its outputs' axes {} is beside the diagonal, of principal components {}.",
+      row(3)[3], row(1)[3], row(0)[3], row(3)[2], row(1)[2], row(0)[2], row(2)[5], row(6)[5], row(2)[6],
+      row(0)[6]);
+  out.differs =
+      "FastICA finds local, oriented fields as in V1. FOBI, whose optimum is the network's, does not: "
+      "kurtosis alone "
+      "does not tell such sources apart. The network has not come to that optimum either: its eigenvalues "
+      "are so close "
+      "that it has not told the outputs apart in the time given.";
   return out;
 }
 

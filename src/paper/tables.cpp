@@ -165,6 +165,18 @@ Result table_2(const Setting& setting) {
     report::draw(figure, setting.folder / name);
     out.pictures.push_back(
         {name, figure.title + fmt::format(". Median and quartiles over {} mixings.", options.seeds)});
+    figure.panels = {convergence_panel("", comparison, contenders, &Run::running)};
+    report::draw(figure, setting.folder / (name + "-running"));
+    out.pictures.push_back(
+        {name + "-running",
+         figure.title +
+             ". The paper's error over time, the least mean square of s - Xi P y over all frames so far: of "
+             "the outputs as they came out, unscaled, from before the run had separated on."});
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      const Summary s = summarise(comparison, static_cast<Index>(c), &Run::running);
+      out.numbers.push_back(
+          {fmt::format("scenario{}.{}.running", scenario, contenders[c].label), s.median.back()});
+    }
   }
   out.tables = {table, curves};
   const auto share = [&](const std::string& name) {

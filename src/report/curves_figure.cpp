@@ -19,8 +19,9 @@ using gnuplot::Range;
 using gnuplot::require;
 using Labels = std::vector<std::string>;
 
-// Of the axes, in pixels, with one, two and three of them side by side.
-constexpr std::array across{400.0, 330.0, 290.0};
+// Of the axes, in pixels, with one and two of them side by side: letters are not too small in a column of 8.5
+// cm.
+constexpr std::array across{400.0, 270.0};
 constexpr double proportion = 0.76;  // height to width
 constexpr double widest_band = 100;  // a band widens a log axis by so many times at most
 constexpr double tiniest = 1e-100;   // of what a log axis shows, and of what a linear one tells apart
@@ -93,9 +94,8 @@ class Extent {
     const double lo = std::min(curves_.lo, bands_.lo);
     const double hi = std::max(curves_.hi, bands_.hi);
     const double size = std::max(std::abs(lo), std::abs(hi));
-    const double margin = hi - lo > std::max(1e-6 * size, tiniest) ? 0.03 * (hi - lo)
-                          : size > tiniest                         ? 0.1 * size
-                                                                   : 1;
+    if (size <= tiniest) return {-0.03, 1};  // all 0, as shares and counts may be
+    const double margin = hi - lo > 1e-6 * size ? 0.03 * (hi - lo) : 0.1 * size;
     return {lo - margin, hi + margin};
   }
 
@@ -223,7 +223,7 @@ std::vector<std::filesystem::path> draw(const CurvesFigure& figure, const std::f
   validate(figure);
   Labels labels = labels_of(figure);
   const std::size_t n = figure.panels.size();
-  const std::size_t columns = n == 4 ? 2 : std::min<std::size_t>(n, 3);
+  const std::size_t columns = std::min<std::size_t>(n, 2);
   const double width = across[columns - 1];
   Panels panels{figure.title, {}, legend_of(figure, labels), columns, width, proportion * width};
   for (const Panel& p : figure.panels) panels.axes.push_back(axes_of(p, labels));

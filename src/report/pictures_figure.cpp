@@ -106,8 +106,8 @@ struct Layout {
     const double scale = largest / static_cast<double>(std::max(f.width, f.height));
     across = scale * static_cast<double>(f.width);
     down = scale * static_cast<double>(f.height);
-    cell = std::max(down, least_height);
-    column = across + gap + histogram + 2 * pad;
+    cell = f.histograms ? std::max(down, least_height) : down;
+    column = across + (f.histograms ? gap + histogram : 0) + 2 * pad;
     Index columns = 0;
     for (const Row& r : f.rows) {
       columns = std::max(columns, r.pixels.rows());
@@ -164,6 +164,7 @@ class Script {
   void pair(const Vector<double>& pixels, double x, double y) {
     const Range greys = greys_of(pixels);
     image(grey_picture(pixels, figure_.width, figure_.height, greys), x, y, at_.across, at_.down);
+    if (!figure_.histograms) return;
     const double beside = x + at_.across + gap;
     const double floor = y + at_.cell - ramp;
     image(Vector<double>::LinSpaced(256, 0, 255).transpose(), beside, floor, histogram, ramp);

@@ -18,9 +18,8 @@ using Panel = ScatterFigure::Panel;
 using gnuplot::require;
 using Labels = std::vector<std::string>;
 
-constexpr std::array sides{330.0, 270.0, 230.0,
-                           200.0};   // of the axes, in pixels, with one to four side by side
-constexpr Index most_points = 5000;  // drawn in a panel
+constexpr std::array sides{330.0, 240.0};  // of the axes, in pixels, with one and two side by side
+constexpr Index most_points = 5000;        // drawn in a panel
 constexpr const char* point_colour = "#93A8BA";
 constexpr std::array colours{gnuplot::red,    gnuplot::blue,   gnuplot::green,
                              gnuplot::purple, gnuplot::orange, gnuplot::sky};  // of sources
@@ -126,7 +125,7 @@ std::vector<std::filesystem::path> draw(const ScatterFigure& figure, const std::
   Labels sources = labels_of(figure, &Panel::sources);
   Labels directions = labels_of(figure, &Panel::directions);
   const std::size_t n = figure.panels.size();
-  const std::size_t columns = n <= 4 ? n : 3;
+  const std::size_t columns = std::min<std::size_t>(n, 2);
   const double side = sides[columns - 1];
   Panels panels{figure.title, {}, legend_of(sources, directions), columns, side, side};
   for (const Panel& p : figure.panels) {

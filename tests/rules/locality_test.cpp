@@ -7,6 +7,7 @@
 
 #include "demix/lambda.hpp"
 #include "demix/linear_algebra.hpp"
+#include "demix/local_network.hpp"
 #include "demix/methods.hpp"
 #include "demix/natural_network.hpp"
 #include "demix/plasticity.hpp"
@@ -259,15 +260,65 @@ double natural_synapses_nonlocality() {
   return worst;
 }
 
+// The local form: every synapse there is, and the output, recomputed from what is at hand. S: two input
+// neurons. W: an input neuron's two activities, an output neuron's two, two numbers for all. M: two output
+// neurons and one number. A slow synapse: the fast one beside it.
+double local_nonlocality() {
+  const Mixture m = make_scenario(4, 2000, 8);
+  LocalNetwork network(3);
+  const Vector<double> lambda2 = geometric_lambda2(3);
+  Vector<double> out(3);
+  double worst = 0;
+  double learned = 0;
+  for (Index t = 0; t < m.mixtures.cols(); ++t) {
+    const LocalNetwork before = network;
+    network.step(m.mixtures.col(t), out);
+    const auto n = static_cast<double>(network.frames());
+    const Vector<double> from_old = m.mixtures.col(t) - before.mean();
+    for (Index j = 0; j < 3; ++j) {
+      for (Index k = 0; k < 3; ++k) {
+        const double S = covariance_plasticity(from_old(j), from_old(k), before.input_lateral()(j, k), n);
+        worst = std::max(worst, std::abs(network.input_lateral()(j, k) - before.input_lateral()(j, k) - S));
+      }
+    }
+    if (!before.learning()) continue;
+    learned = learned == 0 ? 2 : learned + 1;  // the first frame of learning has gone by
+    const Vector<double> x = m.mixtures.col(t) - network.mean();
+    const Vector<double> q = inverse(network.input_lateral()) * x;
+    const Vector<double> c = before.feedforward() * x;
+    const Vector<double> y = inverse(before.lateral()) * c;
+    const double eta = std::min(0.1, 8 / std::pow(50 + learned, 0.6));
+    const Vector<double> shown = inverse(before.slow_lateral()) * before.slow_feedforward() * from_old;
+    worst = std::max(worst, (out - shown).norm());
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < 3; ++j) {
+        const auto changed = [&](const Matrix<double>& now, const Matrix<double>& then, double by) {
+          worst = std::max(worst, std::abs(now(i, j) - then(i, j) - by));
+        };
+        const Matrix<double>& M = before.lateral();
+        changed(network.feedforward(), before.feedforward(),
+                natural_feedforward_plasticity(q(j), y(i), c(i), y.squaredNorm(), x.dot(q), lambda2(i), eta,
+                                               1. / 5));
+        changed(
+            network.lateral(), M,
+            natural_lateral_plasticity(y(i), y(j), M(i, j), M(i, i), M(j, j), y.squaredNorm(), 0.6 * eta));
+        changed(network.slow_feedforward(), before.slow_feedforward(),
+                consolidation(network.feedforward()(i, j), before.slow_feedforward()(i, j), learned));
+        changed(network.slow_lateral(), before.slow_lateral(),
+                consolidation(network.lateral()(i, j), before.slow_lateral()(i, j), learned));
+      }
+    }
+  }
+  EXPECT_GT(learned, 1000);
+  return worst;
+}
+
 TEST(Locality, OfEveryFormTheTableCallsLocal) {
   const std::map<std::string, std::function<double()>> measure{
-      {"hj", nonlocality<rules::HeraultJutten>},
-      {"eghr", nonlocality<rules::ErrorGatedHebbian>},
-      {"bio-nica", nonlocality<rules::BioNica>},
-      {"psp", nonlocality<rules::PrincipalSubspace>},
-      {"bcm", nonlocality<rules::Bcm>},
-      {"sm-ica:published", published_nonlocality},
-      {"sm-ica:natural", natural_synapses_nonlocality},
+      {"hj", nonlocality<rules::HeraultJutten>}, {"eghr", nonlocality<rules::ErrorGatedHebbian>},
+      {"bio-nica", nonlocality<rules::BioNica>}, {"psp", nonlocality<rules::PrincipalSubspace>},
+      {"bcm", nonlocality<rules::Bcm>},          {"sm-ica:published", published_nonlocality},
+      {"sm-ica:local", local_nonlocality},       {"sm-ica:natural", natural_synapses_nonlocality},
   };
   std::set<std::string> measured;
   for (const Method& method : methods()) {
