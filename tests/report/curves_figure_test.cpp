@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/figure_support.hpp"
 
 namespace demix::report {
@@ -102,7 +104,7 @@ TEST_F(Curves, BreaksLongTitlesAtSpaces) {
   figure.panels[0].title = "a title that is longer than the axes below are wide";
   const auto seen = texts();
   EXPECT_FALSE(seen.contains(figure.panels[0].title));
-  EXPECT_TRUE(seen.contains("axes below are wide"));
+  EXPECT_TRUE(std::ranges::any_of(seen, [](const std::string& line) { return line.ends_with("are wide"); }));
 }
 
 TEST_F(Curves, ShowsTextsAsTheyAre) {
