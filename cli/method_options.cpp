@@ -67,9 +67,9 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   command.renamed("--weight", "--activity-weight");
   command.option("--seed", choice.options.seed, "Random seed").show_default();
   command
-      .option(
-          "--form", choice.options.form,
-          "Variant of the method, see `demix methods`: its nonlinearity or, for sm-ica, natural or published")
+      .option("--form", choice.options.form,
+              "Variant of the method, see `demix methods`: its nonlinearity or, for sm-ica, natural, local "
+              "or published")
       .value("NAME");
   command.option("--eta", choice.options.eta, "Learning rate of forms that have one").positive();
   command.option("--tau", choice.options.tau, "Ratio of the learning rates of W and M").positive();
