@@ -108,7 +108,7 @@ report::CurvesFigure trace_figure(const NetworkTrace& trace, const std::string& 
   shares.x = all_outputs.x;
   modulator.curves = {all_outputs};
   ltp.curves = {shares};
-  return {.title = title, .panels = {W, M, ltp, c, y, modulator}};
+  return {.title = title, .panels = {W, M, c, y, modulator, ltp}};
 }
 
 std::vector<fs::path> trace_paths(const fs::path& file, std::size_t pictures) {
