@@ -119,9 +119,13 @@ void run(const Options& o) {
   print_warnings(run.model);
 
   io::make_folder(o.folder);
-  const report::SeparationFigure figure{
-      "Four sources out of four mixtures", m.mixtures, m.sources, Y, names, 300,
-      excerpt_stride(o.samples, 300)};
+  const report::SeparationFigure figure{.title = "Four sources out of four mixtures",
+                                        .X = m.mixtures,
+                                        .S = m.sources,
+                                        .Y = Y,
+                                        .names = names,
+                                        .shown = 300,
+                                        .stride = excerpt_stride(o.samples, 300)};
   try {
     for (const auto& file : report::draw(figure, std::filesystem::path(o.folder) / "separation")) {
       tell(o.json, "picture: " + file.string());
