@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// Nothing replaces a file it reads.
+/// Checks that no output replaces an input.
 namespace demix::io {
 
 /// What is read and what is going to be written. "-" is standard input, or output; "" is nothing.

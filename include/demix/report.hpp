@@ -6,7 +6,7 @@
 
 #include "demix/types.hpp"
 
-/// What a person looks at.
+/// Figures, and plots in text.
 namespace demix::report {
 
 /// A row of samples as a small plot in braille dots: `lines` lines of `width` characters, scaled to [lo, hi].

@@ -2,10 +2,10 @@
 
 #include "demix/rotation.hpp"
 
-/// The method that needs no choice. Of several rotations, that of FastICA (or Picard, where FastICA does not
-/// settle soon), FOBI, and up to 16 components JADE, the one that leaves the least dependence: outputs are
-/// independent where the sum of their entropies is least, and that can be measured without knowing the
-/// sources.
+/// The method `auto`. It finds several rotations: FastICA's (or Picard's, where FastICA does not converge
+/// soon), FOBI's and, up to 16 components, JADE's. It takes the one whose outputs depend least on each other.
+/// Dependence is measured by the sum of the entropies of the outputs, which is least where they are
+/// independent.
 namespace demix {
 
 struct Choice {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <span>
 
-/// What is written under a name of its own before it gets the one that was meant.
+/// Output files under temporary names, renamed when they are complete.
 namespace demix {
 
 /// Where a file of this name would be written: symbolic links are followed, also to a file that is not there
