@@ -1,7 +1,10 @@
 // batch_time METHOD FILE THREADS REPEATS [float]: what a batch method takes for a matrix in memory, as JSON:
-// seconds of every run, bytes of memory on top of the matrix, iterations, and the unmixing. FILE: anything
-// demix reads. FILE may be noise:CHANNELS:FRAMES, of half Laplace and half uniform sources, mixed.
+// seconds of every run and of its processor time, bytes of memory on top of the matrix, iterations, and the
+// unmixing. FILE: anything demix reads. DEMIX_SIMD=avx2 keeps to AVX2. FILE may be noise:CHANNELS:FRAMES, of
+// half Laplace and half uniform sources, mixed.
 #include <sys/mman.h>
+
+#include <ctime>
 
 #include <chrono>
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/simd.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
 #include "demix/jade.hpp"
@@ -25,6 +29,13 @@ using namespace demix;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of this process, on all its threads: less disturbed by what else the machine does.
+double cpu_now() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 // The most memory it has had since the last call of forget_peak.
@@ -90,8 +101,10 @@ nlohmann::json measure(const std::string& method, const Matrix<T>& data, int rep
     forget_peak();
     const double before = peak_bytes();
     const double start = now();
+    const double cpu_start = cpu_now();
     model = run<T>(method, X);
     out["seconds"].push_back(now() - start);
+    out["cpu_seconds"].push_back(cpu_now() - cpu_start);
     if (k == 0) out["memory"] = peak_bytes() - before;
   }
   out["method"] = model.method;
@@ -119,6 +132,7 @@ int main(int argc, char** argv) {
   Matrix<float> F = room<float>(read.rows(), read.cols());
   F = read.cast<float>();
   limit_threads(std::stol(argv[3]));
+  if (const char* generation = std::getenv("DEMIX_SIMD")) simd::use(generation);
   const int repeats = std::stoi(argv[4]);
   std::cout << (argc > 5 ? measure<float>(argv[1], F, repeats) : measure<double>(argv[1], X, repeats))
             << "\n";

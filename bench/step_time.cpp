@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "core/clones.hpp"
 #include "demix/fobi.hpp"
 #include "demix/natural_network.hpp"
 #include "demix/random.hpp"
@@ -147,7 +146,7 @@ BENCHMARK(stream_worst)
 
 // Independent multiply-adds in registers: the time per lane.
 template <typename T>
-DEMIX_INLINE T multiply_adds_body(T* seed, int rounds) {
+inline __attribute__((always_inline)) T multiply_adds_body(T* seed, int rounds) {
   typedef T V __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
   V sum[12];
   V x = *reinterpret_cast<V*>(seed);
@@ -160,8 +159,13 @@ DEMIX_INLINE T multiply_adds_body(T* seed, int rounds) {
   for (int k = 0; k < 12; ++k) total += sum[k][0];
   return total;
 }
-DEMIX_CLONES float multiply_adds(float* seed, int rounds) { return multiply_adds_body(seed, rounds); }
-DEMIX_CLONES double multiply_adds(double* seed, int rounds) { return multiply_adds_body(seed, rounds); }
+#if defined(__x86_64__) && !defined(__clang__)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+CLONES float multiply_adds(float* seed, int rounds) { return multiply_adds_body(seed, rounds); }
+CLONES double multiply_adds(double* seed, int rounds) { return multiply_adds_body(seed, rounds); }
 
 template <typename T>
 void multiply_add(benchmark::State& state) {

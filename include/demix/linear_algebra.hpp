@@ -15,7 +15,8 @@ struct Eigenpairs {
 Eigenpairs symmetric_eigen(const Matrix<double>& C);
 void symmetric_eigen(const Matrix<double>& C, Eigenpairs& out);
 void symmetric_eigenvalues(const Matrix<double>& C, Vector<double>& out);
-Matrix<double> inverse_sqrt(const Eigenpairs& C);  ///< C^-1/2
+Matrix<double> inverse_sqrt(const Eigenpairs& C);          ///< C^-1/2
+Matrix<double> orthonormal_rows(const Matrix<double>& W);  ///< (W W^T)^-1/2 W
 
 /// By LU with partial pivoting, of square matrices.
 Matrix<double> inverse(const Matrix<double>& A);

@@ -7,15 +7,23 @@
 #include <complex>
 #include <numbers>
 
+#include "core/frame_kernels.hpp"
+
 namespace demix {
 namespace {
 
-using Spectra = Eigen::Matrix<std::complex<float>, Eigen::Dynamic, Eigen::Dynamic>;
+// Of one frequency: a column for each segment, real parts of all rows above imaginary ones.
+using Spectra = LineMatrix<float>;
 
-// One matrix for every other frequency, as the window makes neighbours alike: rows x segments.
+// One for every other frequency, as the window makes neighbours alike.
 std::vector<Spectra> spectra_of(const Matrix<float>& Y, Index N) {
   const Index segments = Y.cols() / N;
-  std::vector<Spectra> F(static_cast<std::size_t>(N / 4 + 1), Spectra(Y.rows(), segments));
+  const Index d = Y.rows();
+  std::vector<Spectra> F(static_cast<std::size_t>(N / 4 + 1));
+  for (Spectra& f : F) {
+    f.resize(block_stride<float>(2 * d), segments);
+    f.setZero();
+  }
   Eigen::FFT<float> fft;
   fft.SetFlag(Eigen::FFT<float>::HalfSpectrum);
   std::vector<float> window(static_cast<std::size_t>(N));
@@ -26,36 +34,46 @@ std::vector<Spectra> spectra_of(const Matrix<float>& Y, Index N) {
   std::vector<float> y(window.size());
   std::vector<std::complex<float>> spectrum;
   for (Index s = 0; s < segments; ++s) {
-    for (Index i = 0; i < Y.rows(); ++i) {
+    for (Index i = 0; i < d; ++i) {
       for (Index t = 0; t < N; ++t) {
         const auto k = static_cast<std::size_t>(t);
         y[k] = window[k] * Y(i, s * N + t);
       }
       fft.fwd(spectrum, y);
-      for (std::size_t f = 0; f < F.size(); ++f) F[f](i, s) = spectrum[2 * f];
+      for (std::size_t f = 0; f < F.size(); ++f) {
+        F[f](i, s) = spectrum[2 * f].real();
+        F[f](d + i, s) = spectrum[2 * f].imag();
+      }
     }
   }
   return F;
 }
 
-// Of the rows and the rows `shift` segments later, the first segments following the last.
-Matrix<double> coherence_at(const std::vector<Spectra>& spectra, Index shift) {
-  const Index d = spectra[0].rows();
-  const Index segments = spectra[0].cols();
+// Columns in the order they have `shift` segments later, the first following the last.
+void roll(const Spectra& F, Index shift, Spectra& to) {
+  to.resize(F.rows(), F.cols());
+  to.leftCols(F.cols() - shift) = F.rightCols(F.cols() - shift);
+  to.rightCols(shift) = F.leftCols(shift);
+}
+
+// Of the d rows and the rows `shift` segments later.
+Matrix<double> coherence_at(const std::vector<Spectra>& spectra, Index d, Index shift) {
   Matrix<double> sum = Matrix<double>::Zero(d, d);
   Matrix<double> weight = Matrix<double>::Zero(d, d);
+  Spectra later;
   for (const Spectra& F : spectra) {
-    const Vector<double> power = F.cwiseAbs2().rowwise().sum().cast<double>();
-    Spectra S = F.leftCols(segments - shift) * F.rightCols(segments - shift).adjoint();
-    if (shift > 0) S += F.rightCols(shift) * F.leftCols(shift).adjoint();
-    for (Index j = 0; j < d; ++j) {
-      for (Index i = 0; i < d; ++i) {
-        if (!(power(i) > 0 && power(j) > 0)) continue;
-        const double a = std::sqrt(power(i) * power(j));
-        sum(i, j) += static_cast<double>(std::norm(S(i, j))) / a;
-        weight(i, j) += a;
-      }
-    }
+    roll(F, shift, later);
+    Matrix<double> S = Matrix<double>::Zero(2 * d, 2 * d);
+    add_product(F, later, S);
+    // |sum F_i conj(F_j)|^2
+    const Matrix<double> real = S.topLeftCorner(d, d) + S.bottomRightCorner(d, d);
+    const Matrix<double> imaginary = S.bottomLeftCorner(d, d) - S.topRightCorner(d, d);
+    const Vector<double> power = F.middleRows(0, d).cast<double>().rowwise().squaredNorm() +
+                                 F.middleRows(d, d).cast<double>().rowwise().squaredNorm();
+    const Vector<double> root = power.cwiseSqrt();
+    const Vector<double> inverse = root.unaryExpr([](double r) { return r > 0 ? 1 / r : 0; });
+    sum += inverse.asDiagonal() * (real.cwiseAbs2() + imaginary.cwiseAbs2()) * inverse.asDiagonal();
+    weight += root * root.transpose();
   }
   sum.diagonal().setZero();
   return weight.unaryExpr([](double w) { return w > 0 ? 1 / w : 0; }).cwiseProduct(sum);
@@ -72,12 +90,12 @@ Coherence mean_coherence(const Matrix<float>& Y, Index N, bool overlap, double s
   const auto corrected = [&](const Matrix<double>& c) -> Matrix<double> {
     return ((c.array() - expected) / (1 - expected)).max(0).min(1);
   };
-  Coherence out{corrected(coherence_at(spectra, 0)), 0};
+  Coherence out{corrected(coherence_at(spectra, d, 0)), 0};
   if (out.pairs.maxCoeff() <= suspicious) return out;
   const Index shifts = std::clamp<Index>(32 / (d * (d - 1)), 1, segments / 4);
   for (Index k = 1; k <= shifts; ++k) {
     const Index shift = k * segments / (2 * shifts + 1);
-    out.by_chance = std::max(out.by_chance, corrected(coherence_at(spectra, shift)).maxCoeff());
+    out.by_chance = std::max(out.by_chance, corrected(coherence_at(spectra, d, shift)).maxCoeff());
   }
   return out;
 }

@@ -1,162 +1,235 @@
-#include "batch/contrast_kernels.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "batch/contrast_kernels.cpp"
+#include <hwy/foreach_target.h>  // what follows, once for each generation of processors
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 
-#include "core/tile.hpp"
-#include "core/vector_exp.hpp"
+#include "batch/contrast_kernels.hpp"
+#include "core/simd-inl.hpp"
+#include "core/simd.hpp"
 
+#ifndef DEMIX_BATCH_CONTRAST_ARGUMENTS
+#define DEMIX_BATCH_CONTRAST_ARGUMENTS
 namespace demix {
-namespace {
-
-// A nonlinearity: add(v, u) takes a lane of outputs, each of weight u, gives u g(v), and sums up u g'(v), u
-// G(v) and u v^2.
-
-// With e = exp(-2 |y|):  tanh |y| = (1 - e) / (1 + e),  log cosh y = |y| + log(1 + e) - log 2. The logarithms
-// of some values are that of their product, if all count the same.
-template <typename T, bool weighted>
-struct LogCosh {
-  using V = Lane<T>;
-  static constexpr double log2 = 0x1.62e42fefa39efp-1;
-  V slopes = {}, sizes = {}, squares = {};
-  V product = V{} + 1;
-  double logs[width<T>] = {};  // if weighted
-
-  DEMIX_INLINE V add(V v, V u) {
-    const V size = magnitude(v);
-    const V e = exp_of_negative(-2 * size);
-    const V g = with_sign_of((1 - e) / (1 + e), v);
-    if (weighted) {
-      for (Index q = 0; q < width<T>; ++q)
-        logs[q] += static_cast<double>(u[q]) * (std::log1p(static_cast<double>(e[q])) - log2);
-    } else {
-      product *= (1 + e) / 2;
-    }
-    sizes += u * size;
-    squares += u * v * v;
-    slopes += u * (1 - g * g);
-    return u * g;
-  }
-  double value(Index q) const {
-    return static_cast<double>(sizes[q]) + (weighted ? logs[q] : std::log(static_cast<double>(product[q])));
-  }
-  double slope(Index q) const { return static_cast<double>(slopes[q]); }
-  double square(Index q) const { return static_cast<double>(squares[q]); }
-};
-
-template <typename T, bool>
-struct Bell {
-  using V = Lane<T>;
-  V slopes = {}, values = {}, squares = {};
-
-  DEMIX_INLINE V add(V v, V u) {
-    const V square = v * v;
-    const V bell = exp_of_negative(-square / 2);
-    squares += u * square;
-    slopes += u * (1 - square) * bell;
-    values += u * (1 - bell);
-    return u * v * bell;
-  }
-  double value(Index q) const { return static_cast<double>(values[q]); }
-  double slope(Index q) const { return static_cast<double>(slopes[q]); }
-  double square(Index q) const { return static_cast<double>(squares[q]); }
-};
-
-template <typename T, bool>
-struct Cube {
-  using V = Lane<T>;
-  V squares = {}, fourths = {};
-
-  DEMIX_INLINE V add(V v, V u) {
-    const V square = u * v * v;
-    squares += square;
-    fourths += square * v * v;
-    return v * square;
-  }
-  double value(Index q) const { return static_cast<double>(fourths[q]) / 4; }
-  double slope(Index q) const { return 3 * static_cast<double>(squares[q]); }
-  double square(Index q) const { return static_cast<double>(squares[q]); }
-};
-
-template <typename T, bool>
-struct Square {
-  using V = Lane<T>;
-  V firsts = {}, squares = {}, cubes = {};
-
-  DEMIX_INLINE V add(V v, V u) {
-    const V square = u * v * v;
-    firsts += u * v;
-    squares += square;
-    cubes += square * v;
-    return square;
-  }
-  double value(Index q) const { return static_cast<double>(cubes[q]) / 3; }
-  double slope(Index q) const { return 2 * static_cast<double>(firsts[q]); }
-  double square(Index q) const { return static_cast<double>(squares[q]); }
-};
-
-struct Outputs {
+struct ContrastArguments {
   Index stride, channels, frames;
-  const double* w;
+  const double* weights;
   double *slope, *value, *square;
 };
+}  // namespace demix
+#endif
 
-template <template <typename, bool> class Kind, bool weighted, typename T>
-DEMIX_INLINE void each_lane(T* y, const Outputs& o) {
+HWY_BEFORE_NAMESPACE();
+namespace demix {
+namespace HWY_NAMESPACE {
+
+// A nonlinearity: add(d, v, u) takes a vector of outputs, each of weight u, returns u g(v), and sums up u
+// g'(v), u G(v) and u v^2.
+
+// log cosh y = |y| + log(1 + e) - log 2, e = exp(-2 |y|). The logarithms of some values are that of their
+// product, if all count the same.
+template <class D, bool weighted>
+struct LogCosh {
+  using T = hn::TFromD<D>;
+  using V = Vec<D>;
+  V slopes, sizes, squares, product;
+  double logs[most_lanes<D>] = {};  // if weighted
+
+  HWY_INLINE explicit LogCosh(D d)
+      : slopes(hn::Zero(d)), sizes(hn::Zero(d)), squares(hn::Zero(d)), product(hn::Set(d, T{1})) {}
+  HWY_INLINE V add(D d, V v, V u) {
+    const V one = hn::Set(d, T{1});
+    const TanhParts<D> parts = tanh_parts(d, v);
+    const V g = parts.tanh;
+    if constexpr (weighted) {
+      HWY_ALIGN T e[most_lanes<D>];
+      HWY_ALIGN T w[most_lanes<D>];
+      hn::Store(parts.e, d, e);
+      hn::Store(u, d, w);
+      for (Index q = 0; q < lanes(d); ++q)
+        logs[q] += static_cast<double>(w[q]) * std::log1p(static_cast<double>(e[q]));
+      sizes = hn::MulAdd(u, hn::Sub(parts.size, hn::Set(d, T(0x1.62e42fefa39efp-1))), sizes);
+      squares = hn::MulAdd(hn::Mul(u, v), v, squares);
+      slopes = hn::MulAdd(u, hn::NegMulAdd(g, g, one), slopes);
+      return hn::Mul(u, g);
+    } else {
+      const V half = hn::Set(d, T(0.5));
+      product = hn::Mul(product, hn::MulAdd(half, parts.e, half));
+      sizes = hn::Add(sizes, parts.size);
+      squares = hn::MulAdd(v, v, squares);
+      slopes = hn::Add(slopes, hn::NegMulAdd(g, g, one));
+      return g;
+    }
+  }
+  HWY_INLINE void sums(D d, double* slope, double* value, double* square) const {
+    HWY_ALIGN T of_slope[most_lanes<D>];
+    HWY_ALIGN T of_size[most_lanes<D>];
+    HWY_ALIGN T of_square[most_lanes<D>];
+    HWY_ALIGN T of_product[most_lanes<D>];
+    hn::Store(slopes, d, of_slope);
+    hn::Store(sizes, d, of_size);
+    hn::Store(squares, d, of_square);
+    hn::Store(product, d, of_product);
+    for (Index q = 0; q < lanes(d); ++q) {
+      slope[q] = static_cast<double>(of_slope[q]);
+      square[q] = static_cast<double>(of_square[q]);
+      value[q] = static_cast<double>(of_size[q]) +
+                 (weighted ? logs[q] : std::log(static_cast<double>(of_product[q])));
+    }
+  }
+};
+
+// Nonlinearities whose slope, value and square are a sum each, times a factor.
+template <class D>
+struct ThreeSums {
+  using T = hn::TFromD<D>;
+  Vec<D> slopes, values, squares;
+
+  HWY_INLINE explicit ThreeSums(D d) : slopes(hn::Zero(d)), values(hn::Zero(d)), squares(hn::Zero(d)) {}
+  HWY_INLINE void sums(D d, double* slope, double* value, double* square) const {
+    HWY_ALIGN T of_slope[most_lanes<D>];
+    HWY_ALIGN T of_value[most_lanes<D>];
+    HWY_ALIGN T of_square[most_lanes<D>];
+    hn::Store(slopes, d, of_slope);
+    hn::Store(values, d, of_value);
+    hn::Store(squares, d, of_square);
+    for (Index q = 0; q < lanes(d); ++q) {
+      slope[q] = static_cast<double>(of_slope[q]);
+      value[q] = static_cast<double>(of_value[q]);
+      square[q] = static_cast<double>(of_square[q]);
+    }
+  }
+};
+
+template <class D, bool>
+struct Bell : ThreeSums<D> {
+  HWY_INLINE explicit Bell(D d) : ThreeSums<D>(d) {}
+  using T = hn::TFromD<D>;
+  HWY_INLINE Vec<D> add(D d, Vec<D> v, Vec<D> u) {
+    const auto one = hn::Set(d, T{1});
+    const auto square = hn::Mul(v, v);
+    const auto bell = exp_of_negative(d, hn::Mul(hn::Set(d, T(-0.5)), square));
+    this->squares = hn::MulAdd(u, square, this->squares);
+    this->slopes = hn::MulAdd(hn::Mul(u, hn::Sub(one, square)), bell, this->slopes);
+    this->values = hn::MulAdd(u, hn::Sub(one, bell), this->values);
+    return hn::Mul(hn::Mul(u, v), bell);
+  }
+};
+
+template <class D, bool>
+struct Cube : ThreeSums<D> {
+  HWY_INLINE explicit Cube(D d) : ThreeSums<D>(d) {}
+  using T = hn::TFromD<D>;
+  HWY_INLINE Vec<D> add(D d, Vec<D> v, Vec<D> u) {
+    const auto square = hn::Mul(hn::Mul(u, v), v);
+    const auto cube = hn::Mul(square, v);
+    this->squares = hn::Add(this->squares, square);
+    this->slopes = hn::MulAdd(hn::Set(d, T{3}), square, this->slopes);
+    this->values = hn::MulAdd(hn::Mul(hn::Set(d, T(0.25)), cube), v, this->values);
+    return cube;
+  }
+};
+
+template <class D, bool>
+struct Square : ThreeSums<D> {
+  HWY_INLINE explicit Square(D d) : ThreeSums<D>(d) {}
+  using T = hn::TFromD<D>;
+  HWY_INLINE Vec<D> add(D d, Vec<D> v, Vec<D> u) {
+    const auto first = hn::Mul(u, v);
+    const auto square = hn::Mul(first, v);
+    this->squares = hn::Add(this->squares, square);
+    this->slopes = hn::MulAdd(hn::Set(d, T{2}), first, this->slopes);
+    this->values = hn::MulAdd(hn::Mul(hn::Set(d, T(1.0 / 3)), square), v, this->values);
+    return square;
+  }
+};
+
+template <template <class, bool> class Kind, bool weighted, class D, typename T>
+HWY_INLINE void one_vector(D d, Index i, const T* y, T* g, const ContrastArguments& a) {
   constexpr Index some = 64;  // frames: 2 to that power is still a float
-  for (Index i = 0; i < o.channels; i += width<T>) {
-    for (Index start = 0; start < o.frames; start += some) {
-      Kind<T, weighted> kind;
-      for (Index t = start; t < std::min(o.frames, start + some); ++t) {
-        T* at = y + t * o.stride + i;
-        store(at, kind.add(load(at), Lane<T>{} + (weighted ? static_cast<T>(o.w[t]) : T{1})));
-      }
-      for (Index q = 0; q < std::min(width<T>, o.channels - i); ++q) {
-        o.slope[i + q] += kind.slope(q);
-        o.value[i + q] += kind.value(q);
-        o.square[i + q] += kind.square(q);
-      }
+  for (Index start = 0; start < a.frames; start += some) {
+    Kind<D, weighted> kind(d);
+    for (Index t = start; t < std::min(a.frames, start + some); ++t) {
+      const auto u = hn::Set(d, weighted ? static_cast<T>(a.weights[t]) : T{1});
+      hn::StoreU(kind.add(d, hn::LoadU(d, y + t * a.stride + i), u), d, g + t * a.stride + i);
+    }
+    double slope[most_lanes<D>];
+    double value[most_lanes<D>];
+    double square[most_lanes<D>];
+    kind.sums(d, slope, value, square);
+    for (Index q = 0; q < std::min(lanes(d), a.channels - i); ++q) {
+      a.slope[i + q] += slope[q];
+      a.value[i + q] += value[q];
+      a.square[i + q] += square[q];
     }
   }
 }
-template <template <typename, bool> class Kind>
-DEMIX_INLINE void body(double* y, const Outputs& o) {
-  o.w ? each_lane<Kind, true>(y, o) : each_lane<Kind, false>(y, o);
+
+template <template <class, bool> class Kind, bool weighted, typename T>
+HWY_INLINE void each_vector(const T* y, T* g, const ContrastArguments& a) {
+  const Full<T> full;
+  const Unit<T> small;
+  const Index rows = (a.channels + unit<T> - 1) / unit<T> * unit<T>;
+  Index i = 0;
+  for (; i + lanes(full) <= rows; i += lanes(full)) one_vector<Kind, weighted>(full, i, y, g, a);
+  for (; i < rows; i += lanes(small)) one_vector<Kind, weighted>(small, i, y, g, a);
 }
-template <template <typename, bool> class Kind>
-DEMIX_INLINE void body(float* y, const Outputs& o) {
-  each_lane<Kind, false>(y, o);
+template <template <class, bool> class Kind>
+HWY_INLINE void each_output(const double* y, double* g, const ContrastArguments& a) {
+  a.weights ? each_vector<Kind, true>(y, g, a) : each_vector<Kind, false>(y, g, a);
+}
+template <template <class, bool> class Kind>
+HWY_INLINE void each_output(const float* y, float* g, const ContrastArguments& a) {
+  each_vector<Kind, false>(y, g, a);
 }
 
-DEMIX_CLONES void log_cosh(double* y, const Outputs& o) { body<LogCosh>(y, o); }
-DEMIX_CLONES void log_cosh(float* y, const Outputs& o) { body<LogCosh>(y, o); }
-DEMIX_CLONES void bell(double* y, const Outputs& o) { body<Bell>(y, o); }
-DEMIX_CLONES void bell(float* y, const Outputs& o) { body<Bell>(y, o); }
-DEMIX_CLONES void cube(double* y, const Outputs& o) { body<Cube>(y, o); }
-DEMIX_CLONES void cube(float* y, const Outputs& o) { body<Cube>(y, o); }
-DEMIX_CLONES void square(double* y, const Outputs& o) { body<Square>(y, o); }
-DEMIX_CLONES void square(float* y, const Outputs& o) { body<Square>(y, o); }
+template <typename T>
+HWY_INLINE void nonlinearity(Contrast contrast, const T* y, T* g, const ContrastArguments& a) {
+  switch (contrast) {
+    case Contrast::logcosh:
+      return each_output<LogCosh>(y, g, a);
+    case Contrast::exp:
+      return each_output<Bell>(y, g, a);
+    case Contrast::cube:
+      return each_output<Cube>(y, g, a);
+    case Contrast::skew:
+      return each_output<Square>(y, g, a);
+  }
+}
+void NonlinearityDouble(Contrast contrast, const double* y, double* g, const ContrastArguments& a) {
+  nonlinearity(contrast, y, g, a);
+}
+void NonlinearityFloat(Contrast contrast, const float* y, float* g, const ContrastArguments& a) {
+  nonlinearity(contrast, y, g, a);
+}
 
+}  // namespace HWY_NAMESPACE
+}  // namespace demix
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace demix {
+namespace {
+HWY_EXPORT(NonlinearityDouble);
+HWY_EXPORT(NonlinearityFloat);
 }  // namespace
 
 template <typename T>
-void add_nonlinearity(Contrast contrast, LineMatrix<T>& Y, const double* weights, NonlinearitySums sums) {
-  const Outputs o{Y.rows(),          sums.slope.size(), Y.cols(),          weights,
-                  sums.slope.data(), sums.value.data(), sums.square.data()};
-  switch (contrast) {
-    case Contrast::logcosh:
-      return log_cosh(Y.data(), o);
-    case Contrast::exp:
-      return bell(Y.data(), o);
-    case Contrast::cube:
-      return cube(Y.data(), o);
-    case Contrast::skew:
-      return square(Y.data(), o);
+void add_nonlinearity(Contrast contrast, const LineMatrix<T>& Y, LineMatrix<T>& G, const double* weights,
+                      NonlinearitySums sums) {
+  if (G.data() != Y.data()) G.resize(Y.rows(), Y.cols());
+  const ContrastArguments a{Y.rows(),          sums.slope.size(), Y.cols(),          weights,
+                            sums.slope.data(), sums.value.data(), sums.square.data()};
+  if constexpr (std::is_same_v<T, double>) {
+    DEMIX_DISPATCH(NonlinearityDouble)(contrast, Y.data(), G.data(), a);
+  } else {
+    DEMIX_DISPATCH(NonlinearityFloat)(contrast, Y.data(), G.data(), a);
   }
 }
-template void add_nonlinearity(Contrast, LineMatrix<double>&, const double*, NonlinearitySums);
-template void add_nonlinearity(Contrast, LineMatrix<float>&, const double*, NonlinearitySums);
+template void add_nonlinearity(Contrast, const LineMatrix<double>&, LineMatrix<double>&, const double*,
+                               NonlinearitySums);
+template void add_nonlinearity(Contrast, const LineMatrix<float>&, LineMatrix<float>&, const double*,
+                               NonlinearitySums);
 
 }  // namespace demix
+#endif

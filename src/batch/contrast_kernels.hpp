@@ -11,11 +11,12 @@ struct NonlinearitySums {
   Vector<double>& square;  ///< sum w y^2
 };
 
-/// Outputs y of a block (core/blocks.hpp) become w g(y), g = G', in their place, and the sums over the frames
-/// are added to. Weights w of the frames: null for 1, as they must be for floats, whose sums are to the
-/// precision of floats.
+/// G = w g(Y), g = G' the nonlinearity, of outputs Y of a block (core/blocks.hpp); the sums over the frames
+/// are added to. G may be Y. Weights w of the frames: null for 1, as they must be for floats, whose sums are
+/// to the precision of floats.
 ///   logcosh: g = tanh y    exp: g = y exp(-y^2 / 2), G = 1 - exp(-y^2 / 2)    cube: g = y^3    skew: g = y^2
 template <typename T>
-void add_nonlinearity(Contrast contrast, LineMatrix<T>& Y, const double* weights, NonlinearitySums sums);
+void add_nonlinearity(Contrast contrast, const LineMatrix<T>& Y, LineMatrix<T>& G, const double* weights,
+                      NonlinearitySums sums);
 
 }  // namespace demix

@@ -14,7 +14,7 @@ void add_chunk(const Chunk& chunk, const Vector<double>& mean, const Multiplier<
   LineMatrix<T>& y = *scratch;
   for_each_centred_block<T>(chunk.frames, mean, chunk.weights, [&](const Block<T>& block) {
     multiply(B, block.x, y, block.ahead);
-    add_nonlinearity(contrast, y, block.weights, {sums.slope, sums.value, sums.square});
+    add_nonlinearity(contrast, y, y, block.weights, {sums.slope, sums.value, sums.square});
     add_product(y, block.x, sums.product);
     sums.frames += block.total();
   });

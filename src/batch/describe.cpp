@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "batch/diagnosis.hpp"
 #include "batch/expected_crosstalk.hpp"
@@ -33,34 +34,25 @@ Matrix<double> kappa_of(Weight weight, const Matrix<float>& y) {
   return square * slope.asDiagonal() * square.transpose() / static_cast<double>(std::max<Index>(1, y.cols()));
 }
 
-// Outputs as they were summed up.
-Evidence evidence_of(const OutputSums& sums, const OutputRequest& request, const Model& model) {
+// What was summed up, of outputs in this order.
+Evidence evidence_of(const OutputSums& sums, const OutputRequest& request, const std::vector<Index>& order) {
   Evidence e;
-  e.x = request.segments_of(sums);
-  if (request.in_float()) {
-    e.y = model.unmixing.cast<float>() * (e.x.colwise() - model.mean).cast<float>();
-  } else {
-    e.y = (model.unmixing * (e.x.colwise() - model.mean)).cast<float>();
-  }
+  e.y = request.segments_of(sums, order);
+  e.ends = sums.ends;
   e.segment_frames = OutputRequest::segment_frames;
   e.overlap = request.segments_overlap();
   for (const auto& [number, stretch] : sums.stretches) {
-    if (stretch.total > 0) e.means.emplace_back(stretch.sum / stretch.total);
+    if (stretch.total > 0) e.means.emplace_back(Vector<double>(stretch.sum(order)) / stretch.total);
   }
-  e.largest = sums.largest;
-  e.fourth = sums.fourth;
+  for (const Index k : order) e.largest.push_back(sums.largest[static_cast<std::size_t>(k)].descending());
+  e.fourth = sums.fourth(order);
   return e;
 }
 
-// The same of components in another order.
-void put_in_order(Evidence& e, const std::vector<Index>& order) {
-  e.y = Matrix<float>(e.y(order, Eigen::all));
-  for (Vector<double>& mean : e.means) mean = Vector<double>(mean(order));
-  std::vector<std::vector<OutputSums::Large>> largest;
-  for (const Index k : order) largest.push_back(std::move(e.largest[static_cast<std::size_t>(k)]));
-  e.largest = std::move(largest);
-  e.fourth = Vector<double>(e.fourth(order));
-  if (e.crosstalk.size() > 0) e.crosstalk = Matrix<double>(e.crosstalk(order, order));
+std::vector<Index> as_they_are(Index d) {
+  std::vector<Index> order(static_cast<std::size_t>(d));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
 }
 
 }  // namespace
@@ -81,20 +73,23 @@ Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) 
   const OutputRequest request(white, model.unmixing, rotation.equation);
   const OutputSums sums = sum_over(white.recording(), request);
   model.kurtosis = sums.fourth.array() * sums.total / sums.second.array().square();
-  Evidence evidence = evidence_of(sums, request, model);
+  Matrix<double> crosstalk;
   if (rotation.equation) {
     const double rounding = 10 * white.recording().resolution() * w.condition;
-    evidence.crosstalk = expect_crosstalk(
-        sums, *rotation.equation, kappa_of(rotation.equation->weight, evidence.y), rounding, model.diagnosis);
+    const Matrix<float> y = rotation.equation->weight == Weight::square
+                                ? Matrix<float>(Q.rows(), 0)
+                                : request.segments_of(sums, as_they_are(Q.rows()));
+    crosstalk = expect_crosstalk(sums, *rotation.equation, kappa_of(rotation.equation->weight, y), rounding,
+                                 model.diagnosis);
   } else {
     model.diagnosis.no_crosstalk = "nothing is known about the errors of this method";
   }
   // Outputs were summed up in the order they had: what is known of them follows them into the new one.
   const std::vector<Index> order = put_in_order(model, w.dewhitener.rowwise().norm(), by);
-  if (auto& crosstalk = model.diagnosis.crosstalk) {
-    crosstalk->pairs = Matrix<double>(crosstalk->pairs(order, order));
-  }
-  put_in_order(evidence, order);
+  if (auto& expected = model.diagnosis.crosstalk)
+    expected->pairs = Matrix<double>(expected->pairs(order, order));
+  Evidence evidence = evidence_of(sums, request, order);
+  if (crosstalk.size() > 0) evidence.crosstalk = crosstalk(order, order);
 
   warn_of_rank(model, w.rank, missing_rank(w, model.channels()));
   warn_of_few_samples(model);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "batch/coherence.hpp"
+#include "core/blocks.hpp"
 #include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
 
@@ -84,9 +85,12 @@ void find_common_magnitude(Model& model, const Evidence& e) {
   constexpr double common = 0.5;
   const Index n = e.y.cols();
   if (n < 1000) return;
-  Matrix<float> magnitude = e.y.cwiseAbs();
-  magnitude.colwise() -= magnitude.rowwise().mean().eval();
-  const Matrix<double> products = (magnitude * magnitude.transpose()).cast<double>();
+  const Matrix<float> magnitude = e.y.cwiseAbs();
+  const Vector<double> mean = magnitude.rowwise().mean().cast<double>();
+  Matrix<double> products = Matrix<double>::Zero(e.y.rows(), e.y.rows());
+  for_each_centred_block<float>(Frames<float>(magnitude), mean, nullptr,
+                                [&](const Block<float>& block) { add_scatter(block.x, block.x, products); });
+  products = Matrix<double>(products.selfadjointView<Eigen::Lower>());
   const Vector<double> scale = products.diagonal().cwiseMax(1e-30).cwiseSqrt().cwiseInverse();
   Matrix<double> correlation = scale.asDiagonal() * products * scale.asDiagonal();
   correlation.diagonal().setZero();
@@ -100,7 +104,7 @@ void find_common_magnitude(Model& model, const Evidence& e) {
        {w.i, w.j}});
 }
 
-std::vector<std::int64_t> glitch_frames(const std::vector<OutputSums::Large>& largest, double fourth) {
+std::vector<std::int64_t> glitch_frames(const std::vector<LargestValues::Value>& largest, double fourth) {
   constexpr std::size_t handful = 10;
   std::vector<std::int64_t> frames;
   double share = 0;  // of the fourth power
@@ -154,28 +158,13 @@ void find_drift(Model& model, const Evidence& e) {
 }
 
 void find_clipping(Model& model, const Evidence& e) {
-  if (e.x.cols() == 0) return;
   constexpr double least = 1e-3;  // of the frames
   constexpr double most = 0.2;    // above, it is how the signal is: a square wave
-  Vector<double> highest = e.x.col(0);
-  Vector<double> lowest = e.x.col(0);
-  for (Index t = 1; t < e.x.cols(); ++t) {  // frame by frame, as they lie in memory
-    highest = highest.cwiseMax(e.x.col(t));
-    lowest = lowest.cwiseMin(e.x.col(t));
-  }
-  Vector<double> at_an_end = Vector<double>::Zero(e.x.rows());  // 1: yes
-  Vector<double> flat = at_an_end;
-  for (Index t = 0; t < e.x.cols(); ++t) {
-    for (Index c = 0; c < e.x.rows(); ++c) {
-      const double before = at_an_end(c);
-      at_an_end(c) = (e.x(c, t) == highest(c) ? 1.0 : 0.0) + (e.x(c, t) == lowest(c) ? 1.0 : 0.0);
-      flat(c) += before * at_an_end(c);
-    }
-  }
   std::vector<Index> clipped;
-  for (Index c = 0; c < e.x.rows(); ++c) {
-    const double share = flat(c) / static_cast<double>(e.x.cols());
-    if (share >= least && share <= most) clipped.push_back(c);
+  for (std::size_t c = 0; c < e.ends.highest.size(); ++c) {
+    const auto flat = static_cast<double>(e.ends.highest[c].pairs + e.ends.lowest[c].pairs);
+    const double share = flat / static_cast<double>(e.ends.frames);
+    if (share >= least && share <= most) clipped.push_back(static_cast<Index>(c));
   }
   if (clipped.empty()) return;
   model.warnings.push_back({Kind::clipped,

@@ -8,13 +8,13 @@ namespace demix {
 
 /// What the functions below look at. Outputs are as in the model, in its order.
 struct Evidence {
-  Matrix<double> x;  ///< frames of the channels, segments of them side by side
-  Matrix<float> y;   ///< their outputs
+  Matrix<float> y;   ///< outputs of segments of the recording, side by side
+  ChannelEnds ends;  ///< of the channels in these segments
   Index segment_frames = 0;
   bool overlap = false;               ///< segments share frames with the next
   std::vector<Vector<double>> means;  ///< of the outputs over stretches of the recording, of equal length
-  std::vector<std::vector<OutputSums::Large>> largest;
-  Vector<double> fourth;     ///< sum y^4
+  std::vector<std::vector<LargestValues::Value>> largest;  ///< |y| of each output, descending
+  Vector<double> fourth;                                   ///< sum y^4
   Matrix<double> crosstalk;  ///< amplitude of source j to fear in output i; empty if it cannot be told
 };
 
@@ -26,6 +26,6 @@ void find_drift(Model& model, const Evidence& evidence);
 void find_clipping(Model& model, const Evidence& evidence);
 
 /// The frames that make most of a component, if they are a handful: descending. None otherwise.
-std::vector<std::int64_t> glitch_frames(const std::vector<OutputSums::Large>& largest, double fourth);
+std::vector<std::int64_t> glitch_frames(const std::vector<LargestValues::Value>& largest, double fourth);
 
 }  // namespace demix

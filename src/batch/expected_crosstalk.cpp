@@ -111,7 +111,7 @@ Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation
   for (const auto& [number, s] : sums.stretches) {
     if (s.total <= 0) continue;
     groups.push_back({c.own.cwiseProduct(s.product) + c.other.cwiseProduct(s.product.transpose()) +
-                          c.square.cwiseProduct(s.square),
+                          c.square.cwiseProduct(Matrix<double>(s.square.selfadjointView<Eigen::Lower>())),
                       s.total});
   }
   constexpr std::size_t least_groups = 32;

@@ -18,11 +18,6 @@ constexpr std::array<std::string_view, 4> contrast_names = {"logcosh", "exp", "c
 // E[G] of a Gaussian: what the objective, the sum of (E[G(y)] - E[G(Gaussian)])^2, is counted from.
 constexpr std::array<double, 4> gaussian_values = {0.37456720749, 0.29289321881, 0.75, 0};
 
-// (W W^T)^-1/2 W
-Matrix<double> orthogonal(const Matrix<double>& W) {
-  return inverse_sqrt(symmetric_eigen(W * W.transpose())) * W;
-}
-
 // The part of w that is not in the rows of W, of length 1.
 Matrix<double> orthogonal_to(const Matrix<double>& W, const Matrix<double>& w) {
   Matrix<double> rest = w - (w * W.transpose()) * W;
@@ -49,7 +44,7 @@ class Search {
   template <typename Project>
   void run(const Recording& X, InFloat in_float, double tolerance, Index most, const Project& project) {
     double smallest = 1;
-    double before = 1;
+    double before = 1;  // other data: it may turn far at first
     Index since = 0;
     objectives.clear();
     for (iterations = 0; iterations < most;) {
@@ -69,10 +64,10 @@ class Search {
       const Vector<double> sign = cosine.unaryExpr([](double c) { return c < 0 ? -1.0 : 1.0; });
       next = sign.asDiagonal() * next;
       W = since > 10 ? project(next + W) : next;
-      // Angles shrink by the same factor r, more or less: what is left is r + r^2 + ... of this one. 1 - cos
-      // goes with its square.
-      const double r = iterations > 1 ? std::min(0.99, std::sqrt(largest / before)) : 0.5;
-      left = turned * std::pow(r / (1 - r), 2);
+      // Angles shrink by the same factor r, more or less, over a part of the data as over all: what is left
+      // is r + r^2 + ... of this one. 1 - cos goes with its square.
+      if (iterations > 1) rate_ = std::min(0.99, std::sqrt(largest / before));
+      left = turned * std::pow(rate_ / (1 - rate_), 2);
       before = largest;
       if (left.maxCoeff() <= tolerance && rough == in_float.small) break;
     }
@@ -90,17 +85,18 @@ class Search {
 
   const Whitening& white_;
   const FastIcaOptions& options_;
+  double rate_ = 0.5;  // at which angles shrink
 };
 
 // On all stages of the data, each from where the last one ended.
 template <typename Project>
 void search(Search& s, const TrainingStages& data, const FastIcaOptions& options, const Project& project) {
-  const double roughly = std::max(1e-2, options.tolerance);  // a part leads no nearer
-  const bool rough = data.in_float(1e-2);
+  const double roughly = std::max(1e-3, options.tolerance);  // a part leads no nearer
+  const bool large = data.in_float(1e-2);
+  const bool small = data.in_float(std::sqrt(2 * options.tolerance));  // the angle that is left
   for (const Recording* part : data.stages()) {
     const bool last = part == &data.all();
-    const double tolerance = last ? options.tolerance : roughly;
-    s.run(*part, {rough, last ? data.are_floats() : rough}, tolerance,
+    s.run(*part, {large, last ? small : large}, last ? options.tolerance : roughly,
           last ? options.max_iterations : std::min<Index>(50, options.max_iterations), project);
   }
 }
@@ -113,7 +109,7 @@ struct Found {
 
 Found all_at_once(const WhiteRecording& white, const FastIcaOptions& options, const Matrix<double>& start) {
   Search s(white.whitening(), options, start);
-  search(s, white.stages(), options, [](const Matrix<double>& W) { return orthogonal(W); });
+  search(s, white.stages(), options, orthonormal_rows);
   const Index turning = (s.left.array() > options.tolerance).count();
   return {s.W, {turning == 0, s.iterations, s.objectives}, turning};
 }

@@ -10,7 +10,7 @@
 namespace demix {
 namespace {
 
-constexpr double not_learned_from = std::numeric_limits<double>::quiet_NaN();
+constexpr float not_learned_from = std::numeric_limits<float>::quiet_NaN();
 
 // For what is said about outputs, four digits of a frame are enough. They have the variance 1; what is lost
 // is a rounding of the channels, as far as they do not cancel.
@@ -31,30 +31,95 @@ Index count_of(const AnyFrames& frames) {
   return std::visit([](const auto& all) { return all.cols(); }, frames);
 }
 
-void keep(std::vector<OutputSums::Large>& largest, const OutputSums::Large& value) {
-  const auto less = [](const OutputSums::Large& a, const OutputSums::Large& b) { return a.value > b.value; };
-  largest.insert(std::upper_bound(largest.begin(), largest.end(), value, less), value);
-  if (std::ssize(largest) > OutputRequest::kept_large) largest.pop_back();
+// `most`: of each output, the largest in this block.
+template <typename T>
+void keep_largest(const LineMatrix<T>& Y, const Vector<double>& most, std::int64_t first,
+                  std::vector<LargestValues>& largest) {
+  for (Index i = 0; i < most.size(); ++i) {
+    LargestValues& of = largest[static_cast<std::size_t>(i)];
+    if (most(i) < of.least()) continue;
+    for (Index t = 0; t < Y.cols(); ++t) {
+      const auto value = static_cast<double>(std::abs(Y(i, t)));
+      if (value >= of.least()) of.add({value, first + t});
+    }
+  }
 }
 
-template <typename T>
-void keep_largest(const LineMatrix<T>& Y, Index d, std::int64_t first,
-                  std::vector<std::vector<OutputSums::Large>>& largest) {
-  const auto y = Y.topRows(d);
-  Vector<T> most = Vector<T>::Zero(d);
-  for (Index t = 0; t < y.cols(); ++t) most = most.cwiseMax(y.col(t).cwiseAbs());
-  for (Index i = 0; i < d; ++i) {
-    auto& of = largest[static_cast<std::size_t>(i)];
-    const auto least = [&] { return std::ssize(of) == OutputRequest::kept_large ? of.back().value : -1; };
-    if (most(i) <= least()) continue;
-    for (Index t = 0; t < y.cols(); ++t) {
-      const auto value = static_cast<double>(std::abs(y(i, t)));
-      if (value > least()) keep(of, {value, first + t});
+bool larger(const LargestValues::Value& a, const LargestValues::Value& b) {
+  return a.value != b.value ? a.value > b.value : a.frame < b.frame;
+}
+
+void merge_ends(std::vector<ChannelEnds::End>& ends, const std::vector<ChannelEnds::End>& others) {
+  for (std::size_t c = 0; c < ends.size(); ++c) {
+    if (others[c].value > ends[c].value) {
+      ends[c] = others[c];
+    } else if (others[c].value == ends[c].value) {
+      ends[c].pairs += others[c].pairs;
     }
   }
 }
 
 }  // namespace
+
+void LargestValues::add(Value value) {
+  values_.push_back(value);
+  if (values_.size() == 4 * most) drop_small();
+}
+
+void LargestValues::drop_small() {
+  std::nth_element(values_.begin(), values_.begin() + (most - 1), values_.end(), larger);
+  values_.resize(most);
+  least_ = std::max(least_, values_.back().value);
+}
+
+void LargestValues::merge(const LargestValues& other) {
+  for (const Value& value : other.values_) {
+    if (value.value >= least_) add(value);
+  }
+}
+
+std::vector<LargestValues::Value> LargestValues::descending() const {
+  std::vector<Value> values = values_;
+  std::sort(values.begin(), values.end(), larger);
+  if (values.size() > most) values.resize(most);
+  return values;
+}
+
+void ChannelEnds::add(const Frames<double>& x) {
+  if (x.cols() == 0) return;
+  const auto channels = static_cast<std::size_t>(x.rows());
+  std::vector<End> high(channels);
+  std::vector<End> low(channels);
+  for (Index c = 0; c < x.rows(); ++c) {
+    high[static_cast<std::size_t>(c)].value = x(c, 0);
+    low[static_cast<std::size_t>(c)].value = -x(c, 0);
+  }
+  const auto look_at = [](End& end, double before, double now) {
+    if (now > end.value) {
+      end = {now, 0};
+    } else if (now == end.value && before == now) {
+      ++end.pairs;
+    }
+  };
+  for (Index t = 1; t < x.cols(); ++t) {  // frame by frame, as they lie in memory
+    for (Index c = 0; c < x.rows(); ++c) {
+      look_at(high[static_cast<std::size_t>(c)], x(c, t - 1), x(c, t));
+      look_at(low[static_cast<std::size_t>(c)], -x(c, t - 1), -x(c, t));
+    }
+  }
+  merge({std::move(high), std::move(low), x.cols()});
+}
+
+void ChannelEnds::merge(const ChannelEnds& other) {
+  if (other.frames == 0) return;
+  if (frames == 0) {
+    *this = other;
+    return;
+  }
+  merge_ends(highest, other.highest);
+  merge_ends(lowest, other.lowest);
+  frames += other.frames;
+}
 
 void OutputSums::Stretch::merge(const Stretch& other) {
   if (total == 0 && product.size() == 0) {
@@ -73,10 +138,9 @@ void OutputSums::merge(const OutputSums& other) {
   slope += other.slope;
   total += other.total;
   for (const auto& [number, stretch] : other.stretches) stretches[number].merge(stretch);
-  for (std::size_t i = 0; i < largest.size(); ++i) {
-    for (const Large& value : other.largest[i]) keep(largest[i], value);
-  }
+  for (std::size_t i = 0; i < largest.size(); ++i) largest[i].merge(other.largest[i]);
   pieces.insert(pieces.end(), other.pieces.begin(), other.pieces.end());
+  ends.merge(other.ends);
 }
 
 OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& W,
@@ -86,6 +150,7 @@ OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& 
       frames_(white.whitening().frames),
       in_float_(float_is_enough(white, W) &&
                 !(equation && equation->kind == EstimatingEquation::Kind::weighted)),
+      reached_(std::make_shared<std::vector<std::atomic<double>>>(static_cast<std::size_t>(W.rows()))),
       doubles_(W),
       floats_(W) {
   // Enough to tell, few enough to cost little. They overlap by half at most.
@@ -106,16 +171,17 @@ OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& 
 }
 
 OutputSums OutputRequest::none() const {
-  const Vector<double> zero = Vector<double>::Zero(doubles_.rows);
-  return {zero, zero, zero,
-          0,    {},   std::vector<std::vector<OutputSums::Large>>(static_cast<std::size_t>(doubles_.rows)),
-          {}};
+  OutputSums sums;
+  sums.second = sums.fourth = sums.slope = Vector<double>::Zero(doubles_.rows);
+  sums.largest.resize(static_cast<std::size_t>(doubles_.rows));
+  return sums;
 }
 
 // Cut where one stretch ends and the next begins: stretch b has the frames from b T / B on.
 void OutputRequest::add(OutputSums& sums, const Chunk& chunk) const {
   const std::int64_t T = std::max<std::int64_t>(frames_, 1);
   const Index all = count_of(chunk.frames);
+  for (std::size_t i = 0; i < sums.largest.size(); ++i) sums.largest[i].ignore_below((*reached_)[i]);
   for (Index start = 0; start < all;) {
     const std::int64_t t = chunk.first + start;
     const Index number = std::min<Index>(stretches - 1, t * stretches / T);
@@ -130,6 +196,13 @@ void OutputRequest::add(OutputSums& sums, const Chunk& chunk) const {
       add_stretch<double>(sums, part, number, doubles_);
     }
     start += count;
+  }
+  for (std::size_t i = 0; i < sums.largest.size(); ++i) {
+    if (!sums.largest[i].full()) continue;
+    const double here = sums.largest[i].descending().back().value;
+    double before = (*reached_)[i];
+    while (before < here && !(*reached_)[i].compare_exchange_weak(before, here)) {
+    }
   }
   keep_pieces(sums, chunk);
 }
@@ -146,12 +219,11 @@ void OutputRequest::add_stretch(OutputSums& sums, const Chunk& chunk, Index numb
   Scratch<T> g_scratch;
   LineMatrix<T>& y = *y_scratch;
   LineMatrix<T>& g = *g_scratch;
+  Vector<double> most(d);
   Vector<double> unused = Vector<double>::Zero(d);
   std::int64_t first = chunk.first;
   for_each_centred_block<T>(chunk.frames, mean_, chunk.weights, [&](const Block<T>& block) {
     multiply(W, block.x, y, block.ahead);
-    keep_largest(y, d, first, sums.largest);
-    first += block.frames();
     sums.total += block.total();
     stretch.total += block.total();
     if constexpr (std::is_same_v<T, double>) {
@@ -161,14 +233,14 @@ void OutputRequest::add_stretch(OutputSums& sums, const Chunk& chunk, Index numb
         sums.second += square * w;
         sums.fourth += square.array().square().matrix() * w;
         stretch.sum += y.topRows(d) * w;
+        most = y.topRows(d).cwiseAbs().rowwise().maxCoeff();
       }
     }
     if (!block.weights) {
-      add_powers(y, sums.second, sums.fourth);
-      Vector<T> sum = Vector<T>::Zero(d);
-      for (Index t = 0; t < y.cols(); ++t) sum += y.col(t).head(d);
-      stretch.sum += sum.template cast<double>();
+      add_powers(y, {stretch.sum, sums.second, sums.fourth, most});
     }
+    keep_largest(y, most, first, sums.largest);
+    first += block.frames();
     if (!equation_) return;
     g.resize(y.rows(), y.cols());
     if (equation_->kind == EstimatingEquation::Kind::weighted) {
@@ -180,18 +252,17 @@ void OutputRequest::add_stretch(OutputSums& sums, const Chunk& chunk, Index numb
         weigh(y, d, w.data(), g);
       }
     } else {
-      static_cast<Eigen::Map<Matrix<T>>&>(g) = y;
-      add_nonlinearity(equation_->contrast, g, block.weights, {sums.slope, unused, unused});
+      add_nonlinearity(equation_->contrast, y, g, block.weights, {sums.slope, unused, unused});
     }
     add_product(g, y, stretch.product);
     if constexpr (std::is_same_v<T, double>) {
       if (block.weights) {
         weigh(y, d, block.weights, g);
-        add_product(g, y, stretch.square);
+        add_scatter(g, y, stretch.square);
         return;
       }
     }
-    add_product(y, y, stretch.square);
+    add_scatter(y, y, stretch.square);
   });
 }
 
@@ -202,30 +273,54 @@ void OutputRequest::keep_pieces(OutputSums& sums, const Chunk& chunk) const {
     const std::int64_t from = std::max(start, chunk.first);
     const std::int64_t to = std::min(start + segment_frames, end);
     if (from >= to) continue;
-    Matrix<double> buffer;
-    Matrix<double> x = as_doubles(some_of(chunk.frames, from - chunk.first, to - from), buffer);
+    const AnyFrames frames = some_of(chunk.frames, from - chunk.first, to - from);
+    OutputSums::Piece piece{k, from - start, outputs_of(frames)};
     for (std::int64_t t = from; chunk.weights && t < to; ++t) {
-      if (chunk.weights[t - chunk.first] == 0) x.col(t - from).setConstant(not_learned_from);
+      if (chunk.weights[t - chunk.first] == 0) piece.y.col(t - from).setConstant(not_learned_from);
     }
-    sums.pieces.push_back({k, from - start, std::move(x)});
+    if (!chunk.weights ||
+        (Eigen::Map<const Vector<double>>(chunk.weights + (from - chunk.first), to - from).array() > 0)
+            .all()) {
+      Matrix<double> buffer;
+      sums.ends.add(as_doubles(frames, buffer));
+    }
+    sums.pieces.push_back(std::move(piece));
   }
 }
 
-Matrix<double> OutputRequest::segments_of(const OutputSums& sums) const {
-  Matrix<double> x(mean_.size(), segments_ * segment_frames);
+Matrix<float> OutputRequest::outputs_of(const AnyFrames& frames) const {
+  Matrix<float> out(doubles_.rows, count_of(frames));
+  Index done = 0;
+  const auto keep = [&](const auto& y) {
+    out.middleCols(done, y.cols()) = y.topRows(out.rows()).template cast<float>();
+    done += y.cols();
+  };
+  const auto go = [&]<typename T>(const Multiplier<T>& W) {
+    Scratch<T> y;
+    for_each_centred_block<T>(frames, mean_, nullptr, [&](const Block<T>& block) {
+      multiply(W, block.x, *y);
+      keep(*y);
+    });
+  };
+  in_float_ ? go(floats_) : go(doubles_);
+  return out;
+}
+
+Matrix<float> OutputRequest::segments_of(const OutputSums& sums, const std::vector<Index>& order) const {
+  Matrix<float> y(doubles_.rows, segments_ * segment_frames);
   for (const OutputSums::Piece& piece : sums.pieces) {
-    x.middleCols(piece.segment * segment_frames + piece.offset, piece.x.cols()) = piece.x;
+    y.middleCols(piece.segment * segment_frames + piece.offset, piece.y.cols()) = piece.y(order, Eigen::all);
   }
   Index kept = 0;
   for (Index k = 0; k < segments_; ++k) {
-    if (!x.middleCols(k * segment_frames, segment_frames).allFinite()) continue;
+    if (!y.middleCols(k * segment_frames, segment_frames).allFinite()) continue;
     if (kept < k) {
-      x.middleCols(kept * segment_frames, segment_frames) = x.middleCols(k * segment_frames, segment_frames);
+      y.middleCols(kept * segment_frames, segment_frames) = y.middleCols(k * segment_frames, segment_frames);
     }
     ++kept;
   }
-  x.conservativeResize(Eigen::NoChange, kept * segment_frames);
-  return x;
+  y.conservativeResize(Eigen::NoChange, kept * segment_frames);
+  return y;
 }
 
 }  // namespace demix

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "core/frame_kernels.hpp"
 #include "core/sum_over.hpp"
@@ -8,6 +12,42 @@
 
 /// What describe() asks of the outputs y = W (x - mean), in one pass.
 namespace demix {
+
+/// The largest of many values and the frames they are in.
+class LargestValues {
+ public:
+  static constexpr std::size_t most = 16;
+  struct Value {
+    double value = 0;
+    std::int64_t frame = 0;
+  };
+
+  /// No value below this one is among the largest.
+  double least() const { return least_; }
+  void ignore_below(double value) { least_ = std::max(least_, value); }
+  bool full() const { return values_.size() >= most; }
+  void add(Value value);
+  void merge(const LargestValues& other);
+  std::vector<Value> descending() const;
+
+ private:
+  void drop_small();
+  std::vector<Value> values_;  // the largest, and some more
+  double least_ = -1;
+};
+
+/// How often each channel is at its highest or lowest value in two frames in a row: a clipped one often is.
+struct ChannelEnds {
+  struct End {
+    double value = 0;        ///< highest, or minus the lowest
+    std::int64_t pairs = 0;  ///< of neighbouring frames that both have it
+  };
+  std::vector<End> highest, lowest;
+  std::int64_t frames = 0;
+
+  void add(const Frames<double>& x);  ///< frames that follow each other
+  void merge(const ChannelEnds& other);
+};
 
 struct OutputSums {
   Vector<double> second, fourth;  ///< sum y^2, y^4
@@ -18,7 +58,7 @@ struct OutputSums {
   /// other; stretches much less, so they tell how much such sums vary.
   struct Stretch {
     Matrix<double> product;  ///< sum g(y) y^T, or w(||y||^2) y y^T
-    Matrix<double> square;   ///< sum y y^T
+    Matrix<double> square;   ///< sum y y^T, lower triangle
     Vector<double> sum;      ///< sum y
     double total = 0;        ///< of the weights
 
@@ -26,18 +66,15 @@ struct OutputSums {
   };
   std::map<Index, Stretch> stretches;  ///< by number; only those that have frames
 
-  struct Large {
-    double value = 0;  ///< |y|
-    std::int64_t frame = 0;
-  };
-  std::vector<std::vector<Large>> largest;  ///< of each output the largest, descending
+  std::vector<LargestValues> largest;  ///< |y| of each output
 
-  /// Frames of the channels, as they are, of segments spread over the recording.
+  /// Outputs of segments spread over the recording; NaN where a frame does not count.
   struct Piece {
     Index segment = 0, offset = 0;
-    Matrix<double> x;
+    Matrix<float> y;
   };
   std::vector<Piece> pieces;
+  ChannelEnds ends;  ///< of the channels in these segments
 
   void merge(const OutputSums& other);
 };
@@ -46,17 +83,15 @@ class OutputRequest {
  public:
   using Sums = OutputSums;
   static constexpr Index stretches = 64;
-  static constexpr Index kept_large = 16;  ///< of each output
   static constexpr Index segment_frames = 512;
 
   /// `equation`: none: only powers are summed.
   OutputRequest(const WhiteRecording& white, const Matrix<double>& W,
                 const std::optional<EstimatingEquation>& equation);
 
-  bool in_float() const { return in_float_; }  ///< whether floats hold the digits that are wanted
   bool segments_overlap() const { return segments_ * segment_frames > frames_; }
-  /// The frames of all segments that have no frame of weight 0, side by side.
-  Matrix<double> segments_of(const OutputSums& sums) const;
+  /// The outputs, in this order, of all segments that have no frame of weight 0, side by side.
+  Matrix<float> segments_of(const OutputSums& sums, const std::vector<Index>& order) const;
 
   OutputSums none() const;
   void add(OutputSums& sums, const Chunk& chunk) const;
@@ -65,6 +100,7 @@ class OutputRequest {
   template <typename T>
   void add_stretch(OutputSums& sums, const Chunk& chunk, Index number, const Multiplier<T>& W) const;
   void keep_pieces(OutputSums& sums, const Chunk& chunk) const;
+  Matrix<float> outputs_of(const AnyFrames& frames) const;
 
   Vector<double> mean_;
   std::optional<EstimatingEquation> equation_;
@@ -72,6 +108,9 @@ class OutputRequest {
   Index segments_;
   std::vector<std::int64_t> starts_;  // of the segments
   bool in_float_;
+  // Of each output, a value that enough others are known to reach: smaller ones need not be kept. It only
+  // saves work; what comes out does not depend on who found it when.
+  std::shared_ptr<std::vector<std::atomic<double>>> reached_;
   Multiplier<double> doubles_;  // W
   Multiplier<float> floats_;
 };

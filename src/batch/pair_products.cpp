@@ -1,59 +1,81 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "batch/pair_products.cpp"
+#include <hwy/foreach_target.h>  // what follows, once for each generation of processors
+
 #include "batch/pair_products.hpp"
+#include "core/simd-inl.hpp"
+#include "core/simd.hpp"
 
-#include "core/tile.hpp"
-
+#ifndef DEMIX_BATCH_PAIR_PANEL
+#define DEMIX_BATCH_PAIR_PANEL
 namespace demix {
-namespace {
+inline constexpr Index pair_panel = 16;  // pairs side by side: two vectors of 64 bytes
+}
+#endif
 
-constexpr Index lane = width<double>;
-constexpr Index panel = 2 * lane;
+HWY_BEFORE_NAMESPACE();
+namespace demix {
+namespace HWY_NAMESPACE {
 
-// Row l of the triangle is y_l (y_0 ... y_l), in whole lanes: what is too much is written over by the next.
-DEMIX_CLONES void pairs_of(const double* y, Index d, Index frames, Index t, double* one, double* panels) {
+// Row l of the triangle is y_l (y_0 ... y_l), in whole vectors: what is too much is written over by the next.
+void PairsOf(const double* y, Index channels, Index frames, Index t, double* one, double* panels) {
+  const Unit<double> d;
   double* to = one;
-  for (Index l = 0; l < d; ++l) {
-    for (Index k = 0; k <= l; k += lane) store(to + k, y[l] * load(y + k));
+  for (Index l = 0; l < channels; ++l) {
+    const auto scalar = hn::Set(d, y[l]);
+    for (Index k = 0; k <= l; k += lanes(d)) hn::StoreU(hn::Mul(scalar, hn::LoadU(d, y + k)), d, to + k);
     to += l + 1;
   }
-  for (Index c = 0; c < to - one; c += panel) {
-    double* at = panels + c * frames + t * panel;
-    store(at, load(one + c));
-    store(at + lane, load(one + c + lane));
+  for (Index c = 0; c < to - one; c += pair_panel) {
+    double* at = panels + c * frames + t * pair_panel;
+    for (Index k = 0; k < pair_panel; k += lanes(d)) hn::StoreU(hn::LoadU(d, one + c + k), d, at + k);
   }
 }
 
 // Four rows at a time, brought side by side.
-DEMIX_CLONES void products(const double* panels, Index frames, const Index* rows, Index count, Index pairs,
-                           double* together, double* s) {
-  const double* four[] = {together, together + 1, together + 2, together + 3};
+void PairSums(const double* panels, Index frames, const Index* rows, Index count, Index pairs,
+              double* together, double* s) {
+  const double* const four[4] = {together, together + 1, together + 2, together + 3};
   for (Index r = 0; r < count; r += 4) {
     for (Index q = 0; q < 4; ++q) {
       const Index row = rows[std::min(r + q, count - 1)];
-      const double* from = panels + row / panel * panel * frames + row % panel;
-      for (Index t = 0; t < frames; ++t) together[4 * t + q] = from[t * panel];
+      const double* from = panels + row / pair_panel * pair_panel * frames + row % pair_panel;
+      for (Index t = 0; t < frames; ++t) together[4 * t + q] = from[t * pair_panel];
     }
-    for (Index c = 0; c < pairs; c += panel) {
-      add_outer_to<2>(four, 4, panels + c * frames, panel, frames, pairs - c, count - r, s + r * pairs + c,
-                      pairs);
+    for (Index c = 0; c < pairs; c += pair_panel) {
+      add_outer_rows(four, 4, panels + c * frames, pair_panel, frames, std::min(pair_panel, pairs - c),
+                     count - r, s + r * pairs + c, pairs);
     }
   }
 }
 
+}  // namespace HWY_NAMESPACE
+}  // namespace demix
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace demix {
+namespace {
+HWY_EXPORT(PairsOf);
+HWY_EXPORT(PairSums);
 }  // namespace
 
 void PairProducts::set(const LineMatrix<double>& Y, Index d) {
   const Index pairs = d * (d + 1) / 2;
   frames_ = Y.cols();
-  frame_.resize(pairs + panel, 1);
+  frame_.resize(pairs + pair_panel, 1);
   frame_.setZero();  // what lies behind the last pair is multiplied too, and garbage may be slow to multiply
-  panels_.resize(panel * frames_, (pairs + panel - 1) / panel);
+  panels_.resize(pair_panel * frames_, (pairs + pair_panel - 1) / pair_panel);
   four_.resize(4, frames_);
-  for (Index t = 0; t < frames_; ++t) pairs_of(Y.col(t).data(), d, frames_, t, frame_.data(), panels_.data());
+  for (Index t = 0; t < frames_; ++t) {
+    DEMIX_DISPATCH(PairsOf)(Y.col(t).data(), d, frames_, t, frame_.data(), panels_.data());
+  }
 }
 
 void PairProducts::add_products(const std::vector<Index>& rows, Matrix<double>& S) {
-  products(panels_.data(), frames_, rows.data(), static_cast<Index>(rows.size()), S.rows(), four_.data(),
-           S.data());
+  DEMIX_DISPATCH(PairSums)
+  (panels_.data(), frames_, rows.data(), static_cast<Index>(rows.size()), S.rows(), four_.data(), S.data());
 }
 
 }  // namespace demix
+#endif

@@ -17,7 +17,8 @@ class PairProducts {
   void add_products(const std::vector<Index>& rows, Matrix<double>& S);
 
  private:
-  // A column for each eight pairs, frame after frame: they are close together, however many pairs there are.
+  // A column for each sixteen pairs, frame after frame: they are close together, however many pairs there
+  // are.
   LineMatrix<double> panels_;
   LineMatrix<double> frame_;  // the pairs of one
   LineMatrix<double> four_;   // four pairs of each

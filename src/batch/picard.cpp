@@ -216,7 +216,7 @@ Matrix<double> first_steps(const Likelihood& likelihood, Matrix<double> W) {
   for (int k = 0; k < 20; ++k) {
     const Statistics s = likelihood.look(W);
     const Matrix<double> next = s.C * W - s.slope.asDiagonal() * W;
-    const Matrix<double> turned = inverse_sqrt(symmetric_eigen(next * next.transpose())) * next;
+    const Matrix<double> turned = orthonormal_rows(next);
     if (!turned.allFinite()) break;  // there is nothing to tell directions apart by
     W = turned;
   }

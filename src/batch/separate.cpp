@@ -8,6 +8,7 @@
 #include "batch/entropy.hpp"
 #include "batch/fobi_start.hpp"
 #include "batch/sample.hpp"
+#include "core/blocks.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
 #include "demix/jade.hpp"
@@ -36,6 +37,21 @@ Difference difference(const Vector<double>& more, const Vector<double>& than) {
   return {d.mean(), std::sqrt((d.array() - d.mean()).square().sum() / (n * (n - 1)))};
 }
 
+// P (x - mean), a column for each frame, computed in T.
+template <typename T>
+Matrix<float> times(const Matrix<double>& P, const AnyFrames& X, const Vector<double>& mean, Index frames) {
+  Matrix<float> out(P.rows(), frames);
+  const Multiplier<T> multiplier(P);
+  Scratch<T> y;
+  Index done = 0;
+  for_each_centred_block<T>(X, mean, nullptr, [&](const Block<T>& block) {
+    multiply(multiplier, block.x, *y, block.ahead);
+    out.middleCols(done, block.frames()) = y->topRows(P.rows()).template cast<float>();
+    done += block.frames();
+  });
+  return out;
+}
+
 // White frames of a sample, to compare rotations on.
 class Trial {
  public:
@@ -44,8 +60,7 @@ class Trial {
     // Outputs of many components tell more together: fewer frames are enough.
     const Index enough = std::clamp<Index>((Index{1} << 19) / white.components(), 1 << 13, 1 << 15);
     const Sample<double> sample = sample_of(white.recording(), w.frames, enough);
-    const Matrix<double> h = w.whitener * (sample.frames.colwise() - w.mean);
-    h_ = h.cast<float>();
+    h_ = times<double>(w.whitener, Frames<double>(sample.frames), w.mean, sample.frames.cols());
     if (sample.weights.size() == 0) return;
     Index kept = 0;  // frames that do not count are not looked at
     for (Index t = 0; t < h_.cols(); ++t) {
@@ -54,11 +69,12 @@ class Trial {
     h_.conservativeResize(Eigen::NoChange, kept);
   }
   Vector<double> entropies_of(const Rotation& r) const {
-    return entropies(r.W.cast<float>() * h_, stretches);
+    return entropies(times<float>(r.W, Frames<float>(h_), Vector<double>::Zero(h_.rows()), h_.cols()),
+                     stretches);
   }
 
  private:
-  RowMatrix<float> h_;
+  Matrix<float> h_;
 };
 
 // FastICA's few steps where it is good; where it would take hundreds, Picard does not.

@@ -81,8 +81,7 @@ Rotation rotation_near(const WhiteRecording& white, const Matrix<double>& unmixi
     throw std::invalid_argument("start: expected an unmixing of " + std::to_string(w.mean.size()) +
                                 " channels into " + std::to_string(d) + " components");
   }
-  const Matrix<double> W = unmixing * w.dewhitener;
-  return {.W = inverse_sqrt(symmetric_eigen(W * W.transpose())) * W};
+  return {.W = orthonormal_rows(unmixing * w.dewhitener)};
 }
 
 }  // namespace demix

@@ -1,136 +1,148 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/four_channels.cpp"
+#include <hwy/foreach_target.h>  // what follows, once for each generation of processors
+
 #include "core/four_channels.hpp"
+#include "core/simd-inl.hpp"
+#include "core/simd.hpp"
 
-#include "core/tile.hpp"
-
+HWY_BEFORE_NAMESPACE();
 namespace demix {
-namespace {
+namespace HWY_NAMESPACE {
 
-using Four = Lane<double>;
+using FourTag = Full<double>;
+using FourVec = Vec<FourTag>;
 
-// use(x0, x1, x2, x3) with four frames at a time, x_i being channel i of all four.
-template <typename Use>
-DEMIX_INLINE void for_each_four(const double* from, Index stride, Index frames, const double* origin,
-                                const Use& use) {
-  const Four o = load(origin);
-  const auto turned = [&](const double* x, Index step) __attribute__((always_inline)) {
-    Four a = load(x) - o;
-    Four b = load(x + step) - o;
-    Four c = load(x + 2 * step) - o;
-    Four d = load(x + 3 * step) - o;
-    turn_four(a, b, c, d);
-    use(a, b, c, d);
-  };
-  Index t = 0;
-  for (; t + 4 <= frames; t += 4) {
-    const double* x = from + t * stride;
-    __builtin_prefetch(x + 512);  // a page ahead
-    __builtin_prefetch(x + 520);
-    turned(x, stride);
+// Frames from memory, one vector of each channel: x_i holds channel i of as many frames as a vector has
+// values.
+struct FourRows {
+  FourVec x0, x1, x2, x3;
+};
+HWY_INLINE FourRows load_rows(FourTag d, const double* x, Index step, const FourVec (&origin)[4]) {
+  FourVec v[4];
+  if (step == 4) {
+    hn::LoadInterleaved4(d, x, v[0], v[1], v[2], v[3]);
+  } else {
+    HWY_ALIGN double rows[4][most_lanes<FourTag>];
+    for (Index t = 0; t < lanes(d); ++t) {
+      for (Index i = 0; i < 4; ++i) rows[i][t] = x[t * step + i];
+    }
+    for (Index i = 0; i < 4; ++i) v[i] = hn::Load(d, rows[i]);
   }
-  if (t == frames) return;
-  double rest[16];  // filled up with frames that are 0
-  for (Index k = 0; k < 16; ++k)
-    rest[k] = t + k / 4 < frames ? from[(t + k / 4) * stride + k % 4] : origin[k % 4];
-  turned(rest, 4);
+  return {hn::Sub(v[0], origin[0]), hn::Sub(v[1], origin[1]), hn::Sub(v[2], origin[2]),
+          hn::Sub(v[3], origin[3])};
 }
 
-// The lower triangle of a symmetric matrix of sums.
-struct Triangle {
-  Four s00 = {}, s10 = {}, s20 = {}, s30 = {}, s11 = {}, s21 = {}, s31 = {}, s22 = {}, s32 = {}, s33 = {};
-
-  // + y x^T
-  DEMIX_INLINE void add(Four y0, Four y1, Four y2, Four y3, Four x0, Four x1, Four x2, Four x3) {
-    s00 += y0 * x0;
-    s10 += y1 * x0;
-    s20 += y2 * x0;
-    s30 += y3 * x0;
-    s11 += y1 * x1;
-    s21 += y2 * x1;
-    s31 += y3 * x1;
-    s22 += y2 * x2;
-    s32 += y3 * x2;
-    s33 += y3 * x3;
+// use(rows) with all frames, some at a time; the last are filled up with frames that are 0.
+template <typename Use>
+HWY_INLINE void for_each_rows(const double* from, Index stride, Index frames, const double* origin,
+                              const Use& use) {
+  const FourTag d;
+  const FourVec o[4] = {hn::Set(d, origin[0]), hn::Set(d, origin[1]), hn::Set(d, origin[2]),
+                        hn::Set(d, origin[3])};
+  Index t = 0;
+  for (; t + lanes(d) <= frames; t += lanes(d)) {
+    const double* x = from + t * stride;
+    for (Index line = 0; line < lanes(d) / 2; ++line) hwy::Prefetch(x + 512 + 8 * line);  // a page ahead
+    use(load_rows(d, x, stride, o));
   }
-  DEMIX_INLINE void add_to(double* s) const {
-    s[0] += total(s00);
-    s[1] += total(s10);
-    s[2] += total(s20);
-    s[3] += total(s30);
-    s[5] += total(s11);
-    s[6] += total(s21);
-    s[7] += total(s31);
-    s[10] += total(s22);
-    s[11] += total(s32);
-    s[15] += total(s33);
+  if (t == frames) return;
+  double rest[4 * most_lanes<FourTag>];
+  for (Index k = 0; k < 4 * lanes(d); ++k)
+    rest[k] = t + k / 4 < frames ? from[(t + k / 4) * stride + k % 4] : origin[k % 4];
+  use(load_rows(d, rest, 4, o));
+}
+
+// The lower triangle of a symmetric 4 x 4 matrix of sums.
+struct FourTriangle {
+  FourVec s[4][4];
+
+  HWY_INLINE FourTriangle() {
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j <= i; ++j) s[i][j] = hn::Zero(FourTag());
+    }
+  }
+  // + y x^T
+  HWY_INLINE void add(const FourRows& y, const FourRows& x) {
+    s[0][0] = hn::MulAdd(y.x0, x.x0, s[0][0]);
+    s[1][0] = hn::MulAdd(y.x1, x.x0, s[1][0]);
+    s[2][0] = hn::MulAdd(y.x2, x.x0, s[2][0]);
+    s[3][0] = hn::MulAdd(y.x3, x.x0, s[3][0]);
+    s[1][1] = hn::MulAdd(y.x1, x.x1, s[1][1]);
+    s[2][1] = hn::MulAdd(y.x2, x.x1, s[2][1]);
+    s[3][1] = hn::MulAdd(y.x3, x.x1, s[3][1]);
+    s[2][2] = hn::MulAdd(y.x2, x.x2, s[2][2]);
+    s[3][2] = hn::MulAdd(y.x3, x.x2, s[3][2]);
+    s[3][3] = hn::MulAdd(y.x3, x.x3, s[3][3]);
+  }
+  HWY_INLINE void add_to(double* sums) const {
+    for (int i = 0; i < 4; ++i) {
+      for (int j = 0; j <= i; ++j) sums[4 * j + i] += total(FourTag(), s[i][j]);
+    }
   }
 };
 
-DEMIX_CLONES void scatter(const double* from, Index stride, Index frames, const double* origin, double* sum,
-                          double* s) {
-  Triangle all;
-  Four sums[4] = {};
-  for_each_four(
-      from, stride, frames, origin, [&](Four x0, Four x1, Four x2, Four x3) __attribute__((always_inline)) {
-        sums[0] += x0;
-        sums[1] += x1;
-        sums[2] += x2;
-        sums[3] += x3;
-        all.add(x0, x1, x2, x3, x0, x1, x2, x3);
-      });
-  for (int i = 0; i < 4; ++i) sum[i] += total(sums[i]);
+void ScatterOfFour(const double* from, Index stride, Index frames, const double* origin, double* sum,
+                   double* s) {
+  const FourTag d;
+  FourTriangle all;
+  FourVec s0 = hn::Zero(d);
+  FourVec s1 = s0;
+  FourVec s2 = s0;
+  FourVec s3 = s0;
+  for_each_rows(from, stride, frames, origin, [&](const FourRows& x) HWY_ATTR {
+    s0 = hn::Add(s0, x.x0);
+    s1 = hn::Add(s1, x.x1);
+    s2 = hn::Add(s2, x.x2);
+    s3 = hn::Add(s3, x.x3);
+    all.add(x, x);
+  });
+  sum[0] += total(d, s0);
+  sum[1] += total(d, s1);
+  sum[2] += total(d, s2);
+  sum[3] += total(d, s3);
   all.add_to(s);
 }
 
-DEMIX_CLONES void weighted_scatter(const double* from, Index stride, Index frames, const double* origin,
-                                   const double* r, double* s) {
-  Triangle all;
-  for_each_four(
-      from, stride, frames, origin, [&](Four x0, Four x1, Four x2, Four x3) __attribute__((always_inline)) {
-        const Four r0 = r[0] * x0 + r[4] * x1 + r[8] * x2 + r[12] * x3;
-        const Four r1 = r[5] * x1 + r[9] * x2 + r[13] * x3;
-        const Four r2 = r[10] * x2 + r[14] * x3;
-        const Four r3 = r[15] * x3;
-        const Four w = r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3;
-        all.add(w * r0, w * r1, w * r2, w * r3, r0, r1, r2, r3);
-      });
+void WeightedScatterOfFour(const double* from, Index stride, Index frames, const double* origin,
+                           const double* r, double* s) {
+  const FourTag d;
+  FourTriangle all;
+  for_each_rows(from, stride, frames, origin, [&](const FourRows& x) HWY_ATTR {
+    const auto times = [&](Index k, FourVec v) HWY_ATTR { return hn::Mul(hn::Set(d, r[k]), v); };
+    const auto plus = [&](Index k, FourVec v, FourVec sum)
+                          HWY_ATTR { return hn::MulAdd(hn::Set(d, r[k]), v, sum); };
+    const FourRows y{plus(0, x.x0, plus(4, x.x1, plus(8, x.x2, times(12, x.x3)))),
+                     plus(5, x.x1, plus(9, x.x2, times(13, x.x3))), plus(10, x.x2, times(14, x.x3)),
+                     times(15, x.x3)};
+    const FourVec w =
+        hn::MulAdd(y.x0, y.x0, hn::MulAdd(y.x1, y.x1, hn::MulAdd(y.x2, y.x2, hn::Mul(y.x3, y.x3))));
+    all.add({hn::Mul(w, y.x0), hn::Mul(w, y.x1), hn::Mul(w, y.x2), hn::Mul(w, y.x3)}, y);
+  });
   all.add_to(s);
 }
 
-DEMIX_CLONES void powers(const double* from, Index stride, Index frames, const double* origin,
-                         const double* w, double* second, double* fourth) {
-  Four squares[4] = {};
-  Four fourths[4] = {};
-  for_each_four(
-      from, stride, frames, origin, [&](Four x0, Four x1, Four x2, Four x3) __attribute__((always_inline)) {
-#pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) {
-          const Four y = w[i] * x0 + w[i + 4] * x1 + w[i + 8] * x2 + w[i + 12] * x3;
-          const Four square = y * y;
-          squares[i] += square;
-          fourths[i] += square * square;
-        }
-      });
-  for (int i = 0; i < 4; ++i) {
-    second[i] += total(squares[i]);
-    fourth[i] += total(fourths[i]);
-  }
-}
+}  // namespace HWY_NAMESPACE
+}  // namespace demix
+HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
+namespace demix {
+namespace {
+HWY_EXPORT(ScatterOfFour);
+HWY_EXPORT(WeightedScatterOfFour);
 }  // namespace
 
 void add_scatter_of_four(const Frames<double>& X, const Vector<double>& origin, Vector<double>& sum,
                          Matrix<double>& S) {
-  scatter(X.data(), X.outerStride(), X.cols(), origin.data(), sum.data(), S.data());
+  DEMIX_DISPATCH(ScatterOfFour)(X.data(), X.outerStride(), X.cols(), origin.data(), sum.data(), S.data());
 }
 
 void add_weighted_scatter_of_four(const Frames<double>& X, const Vector<double>& origin,
                                   const Matrix<double>& R, Matrix<double>& S) {
-  weighted_scatter(X.data(), X.outerStride(), X.cols(), origin.data(), R.data(), S.data());
-}
-
-void add_powers_of_four(const Frames<double>& X, const Vector<double>& origin, const Matrix<double>& W,
-                        Vector<double>& second, Vector<double>& fourth) {
-  powers(X.data(), X.outerStride(), X.cols(), origin.data(), W.data(), second.data(), fourth.data());
+  DEMIX_DISPATCH(WeightedScatterOfFour)
+  (X.data(), X.outerStride(), X.cols(), origin.data(), R.data(), S.data());
 }
 
 }  // namespace demix
+#endif

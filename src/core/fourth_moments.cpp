@@ -1,3 +1,7 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/fourth_moments.cpp"
+#include <hwy/foreach_target.h>  // what follows, once for each generation of processors
+
 #include "demix/fourth_moments.hpp"
 
 #include <algorithm>
@@ -6,31 +10,55 @@
 #include <string>
 #include <utility>
 
-#include "core/tile.hpp"
+#include "core/simd-inl.hpp"
+#include "core/simd.hpp"
 
+HWY_BEFORE_NAMESPACE();
 namespace demix {
-namespace {
+namespace HWY_NAMESPACE {
+
+// out_rc <- keep out_rc + sum_t row_r(t) column_c(t) for a tile of R x C, which stays in registers. Columns
+// are `length` apart, which is also how long they are, a multiple of 64 bytes; `ld`: from column to column of
+// out.
+template <int R, int C, typename T>
+HWY_INLINE void sum_tile(const T* const (&rows)[R], const T* columns, Index length, double keep, double* out,
+                         Index ld) {
+  const Full<T> d;
+  Vec<Full<T>> sum[R][C];
+  set_zero(d, sum);
+  for (Index t = 0; t < length; t += lanes(d)) {
+    Vec<Full<T>> row[R];
+    for (int r = 0; r < R; ++r) row[r] = hn::LoadU(d, rows[r] + t);
+    for (int c = 0; c < C; ++c) {
+      const auto column = hn::LoadU(d, columns + c * length + t);
+      for (int r = 0; r < R; ++r) sum[r][c] = hn::MulAdd(row[r], column, sum[r][c]);
+    }
+  }
+  for (int c = 0; c < C; ++c) {
+    for (int r = 0; r < R; ++r) out[c * ld + r] = keep * out[c * ld + r] + total(d, sum[r][c]);
+  }
+}
 
 template <int C, typename T>
-DEMIX_INLINE void column_tiles(const T* products, const Index* first_pair, Index j, const T* columns,
-                               Index block, double keep, double* out) {
+HWY_INLINE void column_tiles(const T* products, const Index* first_pair, Index j, const T* columns,
+                             Index block, double keep, double* out) {
   const Index rows = j + 1;
-  const auto row = [&](Index i) { return products + (first_pair[i] + j - i) * block; };
+  const auto row = [&](Index i) HWY_ATTR { return products + (first_pair[i] + j - i) * block; };
   Index i = 0;
   for (; i + 3 <= rows; i += 3) {
-    const T* three[] = {row(i), row(i + 1), row(i + 2)};
+    const T* const three[3] = {row(i), row(i + 1), row(i + 2)};
     sum_tile<3, C>(three, columns, block, keep, out + i, rows);
   }
   for (; i < rows; ++i) {
-    const T* one[] = {row(i)};
+    const T* const one[1] = {row(i)};
     sum_tile<1, C>(one, columns, block, keep, out + i, rows);
   }
 }
 
 // Slice j: rows x_i x_j for i <= j, columns x_k x_l for j <= k <= l.
 template <typename T>
-DEMIX_INLINE void add_slice_body(const T* products, const Index* first_pair, Index j, Index pairs,
-                                 Index block, double keep, double* slice) {
+HWY_INLINE void add_slice_body(const T* products, const Index* first_pair, Index j, Index pairs, Index block,
+                               double keep, double* slice) {
   const Index rows = j + 1;
   const Index columns = pairs - first_pair[j];
   const T* column = products + first_pair[j] * block;
@@ -43,13 +71,32 @@ DEMIX_INLINE void add_slice_body(const T* products, const Index* first_pair, Ind
   }
 }
 
-DEMIX_CLONES void add_slice(const float* products, const Index* first_pair, Index j, Index pairs, Index block,
-                            double keep, double* slice) {
+void AddSliceFloat(const float* products, const Index* first_pair, Index j, Index pairs, Index block,
+                   double keep, double* slice) {
   add_slice_body(products, first_pair, j, pairs, block, keep, slice);
 }
-DEMIX_CLONES void add_slice(const double* products, const Index* first_pair, Index j, Index pairs,
-                            Index block, double keep, double* slice) {
+void AddSliceDouble(const double* products, const Index* first_pair, Index j, Index pairs, Index block,
+                    double keep, double* slice) {
   add_slice_body(products, first_pair, j, pairs, block, keep, slice);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace demix
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace demix {
+namespace {
+HWY_EXPORT(AddSliceFloat);
+HWY_EXPORT(AddSliceDouble);
+
+void add_slice(const float* products, const Index* first_pair, Index j, Index pairs, Index block, double keep,
+               double* slice) {
+  DEMIX_DISPATCH(AddSliceFloat)(products, first_pair, j, pairs, block, keep, slice);
+}
+void add_slice(const double* products, const Index* first_pair, Index j, Index pairs, Index block,
+               double keep, double* slice) {
+  DEMIX_DISPATCH(AddSliceDouble)(products, first_pair, j, pairs, block, keep, slice);
 }
 
 }  // namespace
@@ -206,3 +253,4 @@ template class FourthMoments<float>;
 template class FourthMoments<double>;
 
 }  // namespace demix
+#endif

@@ -7,7 +7,7 @@
 #include "demix/types.hpp"
 
 /// What every pass over the data is made of, on blocks of frames: one column per frame, its channels filled
-/// up with zeros to whole lanes. T: double, or float where that is enough. Rows of a block beyond its lanes
+/// up with zeros to whole units of 32 bytes. T: double, or float where that is enough. Rows of a block beyond its lanes
 /// are never looked at.
 namespace demix {
 
@@ -45,8 +45,8 @@ struct Multiplier {
 
   Index rows, channels;
   LineMatrix<T> columns;  ///< those of P, filled up with zeros to whole lanes
-  std::vector<Index>
-      first;  ///< for each two lanes of rows, the first column that is not 0: R of a QR has half
+  /// For each 32 bytes of rows, the first column that is not 0 in them or below: R of a QR has half.
+  std::vector<Index> first;
 };
 
 /// Y = P X
@@ -54,17 +54,22 @@ template <typename T>
 void multiply(const Multiplier<T>& P, const LineMatrix<T>& X, LineMatrix<T>& Y, Ahead ahead = {});
 
 /// S_ij <- S_ij + sum_t X_it Y_jt for i >= j
-void add_scatter(const LineMatrix<double>& X, const LineMatrix<double>& Y, Matrix<double>& S,
-                 Ahead ahead = {});
+template <typename T>
+void add_scatter(const LineMatrix<T>& X, const LineMatrix<T>& Y, Matrix<double>& S, Ahead ahead = {});
 /// S <- S + X Y^T
 template <typename T>
 void add_product(const LineMatrix<T>& X, const LineMatrix<T>& Y, Matrix<double>& S);
 
 /// sum_i += sum_t X_it
 void add_sums(const LineMatrix<double>& X, Vector<double>& sum);
-/// second_i += sum_t X_it^2, fourth_i += sum_t X_it^4
+struct Powers {
+  Vector<double>& first;    ///< first_i += sum_t X_it
+  Vector<double>& second;   ///< second_i += sum_t X_it^2
+  Vector<double>& fourth;   ///< fourth_i += sum_t X_it^4
+  Vector<double>& largest;  ///< largest_i = max_t |X_it|
+};
 template <typename T>
-void add_powers(const LineMatrix<T>& X, Vector<double>& second, Vector<double>& fourth);
+void add_powers(const LineMatrix<T>& X, Powers sums);
 /// length_t = sum_i X_it^2
 void squared_lengths(const LineMatrix<double>& X, Index channels, Vector<double>& length);
 /// Y_it = w_t X_it; X and Y may be the same

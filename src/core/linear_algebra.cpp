@@ -68,6 +68,10 @@ Matrix<double> inverse_sqrt(const Eigenpairs& C) {
   return C.vectors * C.values.cwiseInverse().cwiseSqrt().asDiagonal() * C.vectors.transpose();
 }
 
+Matrix<double> orthonormal_rows(const Matrix<double>& W) {
+  return inverse_sqrt(symmetric_eigen(W * W.transpose())) * W;
+}
+
 void inverse(const Matrix<double>& A, Matrix<double>& out) {
   A.rows() <= small ? inverse_into<Small>(A, out) : inverse_into<Matrix<double>>(A, out);
 }

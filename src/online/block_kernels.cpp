@@ -1,44 +1,56 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "online/block_kernels.cpp"
+#include <hwy/foreach_target.h>  // what follows, once for each generation of processors
+
+#include "core/simd-inl.hpp"
+#include "core/simd.hpp"
 #include "online/block_kernels.hpp"
 
-#include <algorithm>
+HWY_BEFORE_NAMESPACE();
+namespace demix {
+namespace HWY_NAMESPACE {
 
-#include "core/clones.hpp"
-#include "core/tile.hpp"
-#include "core/vector_exp.hpp"
-
-namespace demix::kernels {
-
-DEMIX_CLONES void multiply_add(const double* A, Index lda, const double* B, Index column_step,
-                               Index depth_step, Index m, Index n, Index depth, double* C, Index ldc) {
+void MultiplyAdd(const double* A, Index lda, const double* B, Index column_step, Index depth_step, Index m,
+                 Index n, Index depth, double* C, Index ldc) {
   for (Index j = 0; j < n; j += 4) {
-    const auto column = [&](Index k) { return B + std::min(j + k, n - 1) * column_step; };
+    const auto column = [&](Index k) HWY_ATTR { return B + std::min(j + k, n - 1) * column_step; };
     const double* const scalars[4] = {column(0), column(1), column(2), column(3)};
-    for (Index i = 0; i < m;) {
-      const Index left = m - i;
-      double* c = C + j * ldc + i;
-      if (left > 8) {
-        add_outer_to<3>(scalars, depth_step, A + i, lda, depth, left, n - j, c, ldc);
-        i += 12;
-      } else if (left > 4) {
-        add_outer_to<2>(scalars, depth_step, A + i, lda, depth, left, n - j, c, ldc);
-        i += 8;
-      } else {
-        add_outer_to<1>(scalars, depth_step, A + i, lda, depth, left, n - j, c, ldc);
-        i += 4;
-      }
-    }
+    add_outer_rows(scalars, depth_step, A, lda, depth, m, n - j, C + j * ldc, ldc);
   }
 }
 
-// With e = exp(-2 |u|):  tanh |u| = (1 - e) / (1 + e)
-DEMIX_CLONES void tanh_and_slope(const double* u, Index count, double* t, double* s) {
-  for (Index k = 0; k < count; k += 4) {
-    const Lane<double> v = load(u + k);
-    const Lane<double> e = exp_of_negative(-2 * magnitude(v));
-    const Lane<double> g = with_sign_of((1 - e) / (1 + e), v);
-    store(t + k, g);
-    store(s + k, 1 - g * g);
-  }
+void TanhAndSlope(const double* u, Index count, double* t, double* s) {
+  const auto some = [&](auto d, Index k) HWY_ATTR {
+    const auto g = tanh_parts(d, hn::LoadU(d, u + k)).tanh;
+    hn::StoreU(g, d, t + k);
+    hn::StoreU(hn::NegMulAdd(g, g, hn::Set(d, 1.0)), d, s + k);
+  };
+  const Full<double> full;
+  const Unit<double> small;
+  Index k = 0;
+  for (; k + lanes(full) <= count; k += lanes(full)) some(full, k);
+  for (; k < count; k += lanes(small)) some(small, k);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace demix
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace demix::kernels {
+namespace {
+HWY_EXPORT(MultiplyAdd);
+HWY_EXPORT(TanhAndSlope);
+}  // namespace
+
+void multiply_add(const double* A, Index lda, const double* B, Index column_step, Index depth_step, Index m,
+                  Index n, Index depth, double* C, Index ldc) {
+  DEMIX_DISPATCH(MultiplyAdd)(A, lda, B, column_step, depth_step, m, n, depth, C, ldc);
+}
+
+void tanh_and_slope(const double* u, Index count, double* t, double* s) {
+  DEMIX_DISPATCH(TanhAndSlope)(u, count, t, s);
 }
 
 }  // namespace demix::kernels
+#endif

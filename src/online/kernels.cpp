@@ -1,138 +1,130 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "online/kernels.cpp"
+#include <hwy/foreach_target.h>  // what follows, once for each generation of processors
+
+#include "core/simd-inl.hpp"
+#include "core/simd.hpp"
 #include "online/kernels.hpp"
 
-#include "core/clones.hpp"
+HWY_BEFORE_NAMESPACE();
+namespace demix {
+namespace HWY_NAMESPACE {
 
-namespace demix::kernels {
-namespace {
+using kernels::Modulation;
+using kernels::padded;
 
+// kernels::rows values, 64 bytes: one, two or four vectors.
 template <typename T>
-struct Lanes {
-  typedef T Wide __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));  // half a tile
-  typedef T Quad
-      __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));  // a block of columns
+struct Tile {
+  using D = Full<T>;
+  static constexpr int count = 64 / sizeof(T) / most_lanes<D>;
+  Vec<D> v[count];
 };
-template <typename T>
-using Wide = typename Lanes<T>::Wide;
-template <typename T>
-using Quad = typename Lanes<T>::Quad;
-
-template <typename V, typename T>
-DEMIX_INLINE V& at(T* p) {
-  return *reinterpret_cast<V*>(p);
-}
-template <typename V, typename T>
-DEMIX_INLINE const V& at(const T* p) {
-  return *reinterpret_cast<const V*>(p);
-}
-
-#if __has_builtin(__builtin_shufflevector)
-DEMIX_INLINE Quad<double> fold(Wide<double> s) { return s; }
-DEMIX_INLINE Quad<float> fold(Wide<float> s) {
-  return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
-}
-
-// {sum s0, sum s1, sum s2, sum s3}
-template <typename T>
-DEMIX_INLINE Quad<T> sums(Wide<T> s0, Wide<T> s1, Wide<T> s2, Wide<T> s3) {
-  const Quad<T> a = fold(s0);
-  const Quad<T> b = fold(s1);
-  const Quad<T> c = fold(s2);
-  const Quad<T> d = fold(s3);
-  const Quad<T> ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-  const Quad<T> cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
-  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-}
-#else
-template <typename T>
-DEMIX_INLINE Quad<T> sums(Wide<T> s0, Wide<T> s1, Wide<T> s2, Wide<T> s3) {
-  Quad<T> total{};
-  for (Index q = 0; q < rows<T> / 2; ++q) total += Quad<T>{s0[q], s1[q], s2[q], s3[q]};
-  return total;
-}
-#endif
+#define DEMIX_FOR_TILE(T, k) for (int k = 0; k < Tile<T>::count; ++k)
 
 template <typename T>
-DEMIX_INLINE void project_body(const T* W, Index ld, Index d, Index n, const T* x, T* c) {
-  using V = Wide<T>;
-  constexpr Index half = rows<T> / 2;
-  for (Index i = 0; i < d; i += rows<T>) {
-    V a0{};
-    V a1{};
-    V b0{};
-    V b1{};
+constexpr Index width = most_lanes<Full<T>>;
+
+template <typename T>
+HWY_INLINE Tile<T> zero() {
+  Tile<T> a;
+  DEMIX_FOR_TILE(T, k) a.v[k] = hn::Zero(Full<T>());
+  return a;
+}
+template <typename T>
+HWY_INLINE Tile<T> load(const T* p) {
+  Tile<T> a;
+  DEMIX_FOR_TILE(T, k) a.v[k] = hn::LoadU(Full<T>(), p + k * width<T>);
+  return a;
+}
+template <typename T>
+HWY_INLINE void store(const Tile<T>& a, T* p) {
+  DEMIX_FOR_TILE(T, k) hn::StoreU(a.v[k], Full<T>(), p + k * width<T>);
+}
+// a <- a + b s
+template <typename T>
+HWY_INLINE void add(Tile<T>& a, const Tile<T>& b, T s) {
+  const auto scalar = hn::Set(Full<T>(), s);
+  DEMIX_FOR_TILE(T, k) a.v[k] = hn::MulAdd(b.v[k], scalar, a.v[k]);
+}
+// a <- a - b s
+template <typename T>
+HWY_INLINE void subtract(Tile<T>& a, const Tile<T>& b, T s) {
+  const auto scalar = hn::Set(Full<T>(), s);
+  DEMIX_FOR_TILE(T, k) a.v[k] = hn::NegMulAdd(b.v[k], scalar, a.v[k]);
+}
+template <typename T>
+HWY_INLINE void scale(Tile<T>& a, T s) {
+  const auto scalar = hn::Set(Full<T>(), s);
+  DEMIX_FOR_TILE(T, k) a.v[k] = hn::Mul(a.v[k], scalar);
+}
+template <typename T>
+HWY_INLINE T sum_of(Vec<Full<T>> v) {
+  return hn::GetLane(hn::SumOfLanes(Full<T>(), v));
+}
+
+template <typename T>
+HWY_INLINE void project_body(const T* W, Index ld, Index d, Index n, const T* x, T* c) {
+  for (Index i = 0; i < d; i += kernels::rows<T>) {
+    Tile<T> even = zero<T>();
+    Tile<T> odd = zero<T>();
     Index j = 0;
     for (; j + 2 <= n; j += 2) {
-      const T* w = W + j * ld + i;
-      a0 += at<V>(w) * x[j];
-      a1 += at<V>(w + half) * x[j];
-      b0 += at<V>(w + ld) * x[j + 1];
-      b1 += at<V>(w + ld + half) * x[j + 1];
+      add(even, load(W + j * ld + i), x[j]);
+      add(odd, load(W + (j + 1) * ld + i), x[j + 1]);
     }
-    if (j < n) {
-      a0 += at<V>(W + j * ld + i) * x[j];
-      a1 += at<V>(W + j * ld + i + half) * x[j];
-    }
-    at<V>(c + i) = a0 + b0;
-    at<V>(c + i + half) = a1 + b1;
+    if (j < n) add(even, load(W + j * ld + i), x[j]);
+    add(even, odd, T{1});
+    store(even, c + i);
   }
 }
 
 template <typename T>
-DEMIX_INLINE void feedforward_learn_body(T* W, Index ld, Index d, Index n, const T* u, const T* x) {
-  using V = Wide<T>;
-  constexpr Index half = rows<T> / 2;
-  for (Index i = 0; i < d; i += rows<T>) {
-    const V u0 = at<V>(u + i);
-    const V u1 = at<V>(u + i + half);
+HWY_INLINE void feedforward_learn_body(T* W, Index ld, Index d, Index n, const T* u, const T* x) {
+  for (Index i = 0; i < d; i += kernels::rows<T>) {
+    const Tile<T> change = load(u + i);
     for (Index j = 0; j < n; ++j) {
-      T* w = W + j * ld + i;
-      at<V>(w) += u0 * x[j];
-      at<V>(w + half) += u1 * x[j];
+      Tile<T> w = load(W + j * ld + i);
+      add(w, change, x[j]);
+      store(w, W + j * ld + i);
     }
   }
 }
 
 template <typename T>
-DEMIX_INLINE void lateral_learn_body(T* M, Index ld, Index d, T rate, const T* y) {
-  using V = Wide<T>;
-  constexpr Index half = rows<T> / 2;
+HWY_INLINE void lateral_learn_body(T* M, Index ld, Index d, T rate, const T* y) {
+  const Full<T> tag;
   for (Index j = 0; j < d; ++j) {
     T* m = M + j * ld;
-    const T r = rate * y[j];
-    for (Index i = j / half * half; i < d; i += half) at<V>(m + i) += at<V>(y + i) * r;
+    const auto r = hn::Set(tag, rate * y[j]);
+    for (Index i = j / width<T> * width<T>; i < d; i += width<T>)
+      hn::StoreU(hn::MulAdd(hn::LoadU(tag, y + i), r, hn::LoadU(tag, m + i)), tag, m + i);
     m[j] -= rate;
   }
 }
 
 // The same factorisation as below for networks smaller than a tile, with the size known to the compiler.
 template <typename T, int D>
-DEMIX_INLINE bool solve_small(const T* M, Index ld, const T* c, T* y) {
+HWY_INLINE bool solve_small(const T* M, Index ld, const T* c, T* y) {
   T L[D][D];
   T U[D][D];  // U = L D
   T z[D];
   T inverse[D];
   bool positive = true;
-#pragma GCC unroll 4
   for (int j = 0; j < D; ++j) {
-#pragma GCC unroll 4
     for (int i = j; i < D; ++i) {
       T s = M[j * ld + i];
-#pragma GCC unroll 4
       for (int k = 0; k < j; ++k) s -= U[k][i] * L[k][j];
       U[j][i] = s;
     }
     positive &= U[j][j] > 0;
     inverse[j] = 1 / U[j][j];
-#pragma GCC unroll 4
     for (int i = j + 1; i < D; ++i) L[j][i] = U[j][i] * inverse[j];
     z[j] = c[j];
-#pragma GCC unroll 4
     for (int k = 0; k < j; ++k) z[j] -= L[k][j] * z[k];
   }
-#pragma GCC unroll 4
   for (int j = D - 1; j >= 0; --j) {
     z[j] *= inverse[j];
-#pragma GCC unroll 4
     for (int i = j + 1; i < D; ++i) z[j] -= L[j][i] * z[i];
     y[j] = z[j];
   }
@@ -141,20 +133,25 @@ DEMIX_INLINE bool solve_small(const T* M, Index ld, const T* c, T* y) {
 
 // u <- rate (y - a Lambda^-2 c), a = ||y||^2; returns a and ||u||^2
 template <typename T>
-DEMIX_INLINE Modulation<T> modulate_body(Index d, T rate, const T* inverse_lambda2, const T* y, const T* c,
-                                         T* u) {
-  using V = Wide<T>;
-  constexpr Index half = rows<T> / 2;
-  V square{};
-  for (Index i = 0; i < d; i += half) square += at<V>(y + i) * at<V>(y + i);
-  const T a = sums<T>(square, square, square, square)[0];
-  square = V{};
-  for (Index i = 0; i < d; i += half) {
-    const V change = rate * (at<V>(y + i) - a * at<V>(inverse_lambda2 + i) * at<V>(c + i));
-    at<V>(u + i) = change;
-    square += change * change;
+HWY_INLINE Modulation<T> modulate_body(Index d, T rate, const T* inverse_lambda2, const T* y, const T* c,
+                                       T* u) {
+  const Full<T> tag;
+  auto square = hn::Zero(tag);
+  for (Index i = 0; i < d; i += width<T>) {
+    const auto v = hn::LoadU(tag, y + i);
+    square = hn::MulAdd(v, v, square);
   }
-  return {a, sums<T>(square, square, square, square)[0]};
+  const T a = sum_of<T>(square);
+  const auto activity = hn::Set(tag, a);
+  const auto step = hn::Set(tag, rate);
+  square = hn::Zero(tag);
+  for (Index i = 0; i < d; i += width<T>) {
+    const auto decay = hn::Mul(activity, hn::LoadU(tag, inverse_lambda2 + i));
+    const auto change = hn::Mul(step, hn::NegMulAdd(decay, hn::LoadU(tag, c + i), hn::LoadU(tag, y + i)));
+    hn::StoreU(change, tag, u + i);
+    square = hn::MulAdd(change, change, square);
+  }
+  return {a, sum_of<T>(square)};
 }
 
 // M = L D L^T, block columns of four, left-looking: with U = L D,
@@ -162,10 +159,9 @@ DEMIX_INLINE Modulation<T> modulate_body(Index d, T rate, const T* inverse_lambd
 //   L_JJ D_JJ L_JJ^T = the diagonal block, and U_IJ is brought up to date with it
 // The forward substitution z = L^-1 c rides along; then y = L^-T D^-1 z.
 template <typename T>
-DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y, T* scratch) {
-  using V = Wide<T>;
-  using Q = Quad<T>;
-  constexpr Index half = rows<T> / 2;
+HWY_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y, T* scratch) {
+  const Full<T> tag;
+  constexpr Index rows = kernels::rows<T>;
   const Index n = padded<T>(d);
   T* U = scratch;          // ld x n
   T* B = U + ld * n;       // L_Jk, four at a time
@@ -174,17 +170,19 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
   for (Index i = 0; i < n; ++i) z[i] = c[i];
 
   for (Index J = 0; J < n; J += 4) {
-    Q za = at<Q>(z + J);
-    Q zb{};
+    T even[4] = {z[J], z[J + 1], z[J + 2], z[J + 3]};
+    T odd[4] = {};
     for (Index k = 0; k < J; k += 2) {
-      const Q l0 = at<Q>(U + k * ld + J) * inverse[k];
-      const Q l1 = at<Q>(U + (k + 1) * ld + J) * inverse[k + 1];
-      at<Q>(B + 4 * k) = l0;
-      at<Q>(B + 4 * k + 4) = l1;
-      za -= l0 * z[k];
-      zb -= l1 * z[k + 1];
+      for (int q = 0; q < 4; ++q) {
+        const T l0 = U[k * ld + J + q] * inverse[k];
+        const T l1 = U[(k + 1) * ld + J + q] * inverse[k + 1];
+        B[4 * k + q] = l0;
+        B[4 * k + 4 + q] = l1;
+        even[q] -= l0 * z[k];
+        odd[q] -= l1 * z[k + 1];
+      }
     }
-    at<Q>(z + J) = za + zb;
+    for (int q = 0; q < 4; ++q) z[J + q] = even[q] + odd[q];
 
     T* u0 = U + J * ld;
     T* u1 = u0 + ld;
@@ -196,39 +194,26 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
     T l21 = 0;
     T l31 = 0;
     T l32 = 0;
-    const Index diagonal = J / rows<T> * rows<T>;
-    for (Index I = diagonal; I < n; I += rows<T>) {
+    const Index diagonal = J / rows * rows;
+    for (Index I = diagonal; I < n; I += rows) {
       const T* m = M + J * ld + I;
-      V a00 = at<V>(m);
-      V a01 = at<V>(m + half);
-      V a10 = at<V>(m + ld);
-      V a11 = at<V>(m + ld + half);
-      V a20 = at<V>(m + 2 * ld);
-      V a21 = at<V>(m + 2 * ld + half);
-      V a30 = at<V>(m + 3 * ld);
-      V a31 = at<V>(m + 3 * ld + half);
+      Tile<T> a0 = load(m);
+      Tile<T> a1 = load(m + ld);
+      Tile<T> a2 = load(m + 2 * ld);
+      Tile<T> a3 = load(m + 3 * ld);
       for (Index k = 0; k < J; ++k) {
-        const V v0 = at<V>(U + k * ld + I);
-        const V v1 = at<V>(U + k * ld + I + half);
+        const Tile<T> v = load(U + k * ld + I);
         const T* b = B + 4 * k;
-        a00 -= v0 * b[0];
-        a01 -= v1 * b[0];
-        a10 -= v0 * b[1];
-        a11 -= v1 * b[1];
-        a20 -= v0 * b[2];
-        a21 -= v1 * b[2];
-        a30 -= v0 * b[3];
-        a31 -= v1 * b[3];
+        subtract(a0, v, b[0]);
+        subtract(a1, v, b[1]);
+        subtract(a2, v, b[2]);
+        subtract(a3, v, b[3]);
       }
       if (I == diagonal) {
-        at<V>(u0 + I) = a00;
-        at<V>(u0 + I + half) = a01;
-        at<V>(u1 + I) = a10;
-        at<V>(u1 + I + half) = a11;
-        at<V>(u2 + I) = a20;
-        at<V>(u2 + I + half) = a21;
-        at<V>(u3 + I) = a30;
-        at<V>(u3 + I + half) = a31;
+        store(a0, u0 + I);
+        store(a1, u1 + I);
+        store(a2, u2 + I);
+        store(a3, u3 + I);
         // Two columns at a time: 1/D_0 and 1/D_1 = D_0/det wait for one division, not for one each.
         const T d0 = u0[J];
         const T det01 = d0 * u1[J + 1] - u0[J + 1] * u0[J + 1];
@@ -253,26 +238,16 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
         inverse[J + 2] = i2;
         inverse[J + 3] = d2 / det23;
       }
-      a10 -= a00 * l10;
-      a11 -= a01 * l10;
-      a20 -= a00 * l20;
-      a21 -= a01 * l20;
-      a20 -= a10 * l21;
-      a21 -= a11 * l21;
-      a30 -= a00 * l30;
-      a31 -= a01 * l30;
-      a30 -= a10 * l31;
-      a31 -= a11 * l31;
-      a30 -= a20 * l32;
-      a31 -= a21 * l32;
-      at<V>(u0 + I) = a00;
-      at<V>(u0 + I + half) = a01;
-      at<V>(u1 + I) = a10;
-      at<V>(u1 + I + half) = a11;
-      at<V>(u2 + I) = a20;
-      at<V>(u2 + I + half) = a21;
-      at<V>(u3 + I) = a30;
-      at<V>(u3 + I + half) = a31;
+      subtract(a1, a0, l10);
+      subtract(a2, a0, l20);
+      subtract(a2, a1, l21);
+      subtract(a3, a0, l30);
+      subtract(a3, a1, l31);
+      subtract(a3, a2, l32);
+      store(a0, u0 + I);
+      store(a1, u1 + I);
+      store(a2, u2 + I);
+      store(a3, u3 + I);
     }
     z[J + 1] -= l10 * z[J];
     z[J + 2] -= l20 * z[J] + l21 * z[J + 1];
@@ -284,34 +259,39 @@ DEMIX_INLINE bool solve_blocked(const T* M, Index ld, Index d, const T* c, T* y,
     const T* u1 = u0 + ld;
     const T* u2 = u1 + ld;
     const T* u3 = u2 + ld;
-    Q r = at<Q>(z + J);
+    T r[4] = {z[J], z[J + 1], z[J + 2], z[J + 3]};
     Index I = J + 4;
-    if (half > 4 && I % half != 0) {
-      for (const Index end = I + 4; I < end; ++I) r -= Q{u0[I], u1[I], u2[I], u3[I]} * y[I];
+    for (; I % width<T> != 0; ++I) {
+      r[0] -= u0[I] * y[I];
+      r[1] -= u1[I] * y[I];
+      r[2] -= u2[I] * y[I];
+      r[3] -= u3[I] * y[I];
     }
-    V s0{};
-    V s1{};
-    V s2{};
-    V s3{};
-    for (; I < n; I += half) {
-      const V v = at<V>(y + I);
-      s0 += at<V>(u0 + I) * v;
-      s1 += at<V>(u1 + I) * v;
-      s2 += at<V>(u2 + I) * v;
-      s3 += at<V>(u3 + I) * v;
+    auto s0 = hn::Zero(tag);
+    auto s1 = s0;
+    auto s2 = s0;
+    auto s3 = s0;
+    for (; I < n; I += width<T>) {
+      const auto v = hn::LoadU(tag, y + I);
+      s0 = hn::MulAdd(hn::LoadU(tag, u0 + I), v, s0);
+      s1 = hn::MulAdd(hn::LoadU(tag, u1 + I), v, s1);
+      s2 = hn::MulAdd(hn::LoadU(tag, u2 + I), v, s2);
+      s3 = hn::MulAdd(hn::LoadU(tag, u3 + I), v, s3);
     }
-    r -= sums<T>(s0, s1, s2, s3);
-    const T y3 = r[3] * inverse[J + 3];
-    const T y2 = (r[2] - u2[J + 3] * y3) * inverse[J + 2];
-    const T y1 = (r[1] - u1[J + 3] * y3 - u1[J + 2] * y2) * inverse[J + 1];
-    const T y0 = (r[0] - u0[J + 3] * y3 - u0[J + 2] * y2 - u0[J + 1] * y1) * inverse[J];
-    at<Q>(y + J) = Q{y0, y1, y2, y3};
+    const T y3 = (r[3] - sum_of<T>(s3)) * inverse[J + 3];
+    const T y2 = (r[2] - sum_of<T>(s2) - u2[J + 3] * y3) * inverse[J + 2];
+    const T y1 = (r[1] - sum_of<T>(s1) - u1[J + 3] * y3 - u1[J + 2] * y2) * inverse[J + 1];
+    const T y0 = (r[0] - sum_of<T>(s0) - u0[J + 3] * y3 - u0[J + 2] * y2 - u0[J + 1] * y1) * inverse[J];
+    y[J] = y0;
+    y[J + 1] = y1;
+    y[J + 2] = y2;
+    y[J + 3] = y3;
   }
   return true;
 }
 
 template <typename T>
-DEMIX_INLINE bool lateral_solve_body(const T* M, Index ld, Index d, const T* c, T* y, T* scratch) {
+HWY_INLINE bool lateral_solve_body(const T* M, Index ld, Index d, const T* c, T* y, T* scratch) {
   switch (d) {
     case 1:
       return solve_small<T, 1>(M, ld, c, y);
@@ -326,78 +306,127 @@ DEMIX_INLINE bool lateral_solve_body(const T* M, Index ld, Index d, const T* c, 
   }
 }
 
-}  // namespace
-
-DEMIX_CLONES void project(const float* W, Index ld, Index d, Index n, const float* x, float* c) {
+void ProjectFloat(const float* W, Index ld, Index d, Index n, const float* x, float* c) {
   project_body(W, ld, d, n, x, c);
 }
-DEMIX_CLONES void project(const double* W, Index ld, Index d, Index n, const double* x, double* c) {
+void ProjectDouble(const double* W, Index ld, Index d, Index n, const double* x, double* c) {
   project_body(W, ld, d, n, x, c);
 }
-DEMIX_CLONES bool lateral_solve(const float* M, Index ld, Index d, const float* c, float* y, float* scratch) {
+bool LateralSolveFloat(const float* M, Index ld, Index d, const float* c, float* y, float* scratch) {
   return lateral_solve_body(M, ld, d, c, y, scratch);
 }
-DEMIX_CLONES bool lateral_solve(const double* M, Index ld, Index d, const double* c, double* y,
-                                double* scratch) {
+bool LateralSolveDouble(const double* M, Index ld, Index d, const double* c, double* y, double* scratch) {
   return lateral_solve_body(M, ld, d, c, y, scratch);
 }
-DEMIX_CLONES Modulation<float> modulate(Index d, float rate, const float* inverse_lambda2, const float* y,
-                                        const float* c, float* u) {
+Modulation<float> ModulateFloat(Index d, float rate, const float* inverse_lambda2, const float* y,
+                                const float* c, float* u) {
   return modulate_body(d, rate, inverse_lambda2, y, c, u);
 }
-DEMIX_CLONES Modulation<double> modulate(Index d, double rate, const double* inverse_lambda2, const double* y,
-                                         const double* c, double* u) {
+Modulation<double> ModulateDouble(Index d, double rate, const double* inverse_lambda2, const double* y,
+                                  const double* c, double* u) {
   return modulate_body(d, rate, inverse_lambda2, y, c, u);
 }
-DEMIX_CLONES void feedforward_learn(float* W, Index ld, Index d, Index n, const float* u, const float* x) {
+void FeedforwardLearnFloat(float* W, Index ld, Index d, Index n, const float* u, const float* x) {
   feedforward_learn_body(W, ld, d, n, u, x);
 }
-DEMIX_CLONES void feedforward_learn(double* W, Index ld, Index d, Index n, const double* u, const double* x) {
+void FeedforwardLearnDouble(double* W, Index ld, Index d, Index n, const double* u, const double* x) {
   feedforward_learn_body(W, ld, d, n, u, x);
 }
-DEMIX_CLONES void decay_learn(double* A, Index ld, Index d, Index n, double decay, const double* u,
-                              const double* v) {
-  using V = Wide<double>;
-  constexpr Index half = rows<double> / 2;
-  for (Index i = 0; i < d; i += rows<double>) {
-    const V u0 = at<V>(u + i);
-    const V u1 = at<V>(u + i + half);
+void DecayLearn(double* A, Index ld, Index d, Index n, double decay, const double* u, const double* v) {
+  for (Index i = 0; i < d; i += kernels::rows<double>) {
+    const Tile<double> change = load(u + i);
     for (Index j = 0; j < n; ++j) {
-      double* a = A + j * ld + i;
-      at<V>(a) = decay * at<V>(a) + u0 * v[j];
-      at<V>(a + half) = decay * at<V>(a + half) + u1 * v[j];
+      Tile<double> a = load(A + j * ld + i);
+      scale(a, decay);
+      add(a, change, v[j]);
+      store(a, A + j * ld + i);
     }
   }
 }
-DEMIX_CLONES void gathered_learn(double* A, Index ld, Index d, double decay, const double* V, Index ldv,
-                                 const double* weight) {
-  using W = Wide<double>;
-  constexpr Index half = rows<double> / 2;
-  for (Index i = 0; i < d; i += rows<double>) {
-    W u[gathered][2];
-    for (Index k = 0; k < gathered; ++k) {
-      u[k][0] = weight[k] * at<W>(V + k * ldv + i);
-      u[k][1] = weight[k] * at<W>(V + k * ldv + i + half);
+void GatheredLearn(double* A, Index ld, Index d, double decay, const double* V, Index ldv,
+                   const double* weight) {
+  for (Index i = 0; i < d; i += kernels::rows<double>) {
+    Tile<double> u[kernels::gathered];
+    for (Index k = 0; k < kernels::gathered; ++k) {
+      u[k] = load(V + k * ldv + i);
+      scale(u[k], weight[k]);
     }
     for (Index j = 0; j < d; ++j) {
-      double* a = A + j * ld + i;
-      W a0 = decay * at<W>(a);
-      W a1 = decay * at<W>(a + half);
-#pragma GCC unroll 4
-      for (Index k = 0; k < gathered; ++k) {
-        a0 += u[k][0] * V[k * ldv + j];
-        a1 += u[k][1] * V[k * ldv + j];
-      }
-      at<W>(a) = a0;
-      at<W>(a + half) = a1;
+      Tile<double> a = load(A + j * ld + i);
+      scale(a, decay);
+      for (Index k = 0; k < kernels::gathered; ++k) add(a, u[k], V[k * ldv + j]);
+      store(a, A + j * ld + i);
     }
   }
 }
-DEMIX_CLONES void lateral_learn(float* M, Index ld, Index d, float rate, const float* y) {
+void LateralLearnFloat(float* M, Index ld, Index d, float rate, const float* y) {
   lateral_learn_body(M, ld, d, rate, y);
 }
-DEMIX_CLONES void lateral_learn(double* M, Index ld, Index d, double rate, const double* y) {
+void LateralLearnDouble(double* M, Index ld, Index d, double rate, const double* y) {
   lateral_learn_body(M, ld, d, rate, y);
+}
+
+#undef DEMIX_FOR_TILE
+}  // namespace HWY_NAMESPACE
+}  // namespace demix
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace demix::kernels {
+namespace {
+HWY_EXPORT(ProjectFloat);
+HWY_EXPORT(ProjectDouble);
+HWY_EXPORT(LateralSolveFloat);
+HWY_EXPORT(LateralSolveDouble);
+HWY_EXPORT(ModulateFloat);
+HWY_EXPORT(ModulateDouble);
+HWY_EXPORT(FeedforwardLearnFloat);
+HWY_EXPORT(FeedforwardLearnDouble);
+HWY_EXPORT(DecayLearn);
+HWY_EXPORT(GatheredLearn);
+HWY_EXPORT(LateralLearnFloat);
+HWY_EXPORT(LateralLearnDouble);
+}  // namespace
+
+void project(const float* W, Index ld, Index d, Index n, const float* x, float* c) {
+  DEMIX_DISPATCH(ProjectFloat)(W, ld, d, n, x, c);
+}
+void project(const double* W, Index ld, Index d, Index n, const double* x, double* c) {
+  DEMIX_DISPATCH(ProjectDouble)(W, ld, d, n, x, c);
+}
+bool lateral_solve(const float* M, Index ld, Index d, const float* c, float* y, float* scratch) {
+  return DEMIX_DISPATCH(LateralSolveFloat)(M, ld, d, c, y, scratch);
+}
+bool lateral_solve(const double* M, Index ld, Index d, const double* c, double* y, double* scratch) {
+  return DEMIX_DISPATCH(LateralSolveDouble)(M, ld, d, c, y, scratch);
+}
+Modulation<float> modulate(Index d, float rate, const float* inverse_lambda2, const float* y, const float* c,
+                           float* u) {
+  return DEMIX_DISPATCH(ModulateFloat)(d, rate, inverse_lambda2, y, c, u);
+}
+Modulation<double> modulate(Index d, double rate, const double* inverse_lambda2, const double* y,
+                            const double* c, double* u) {
+  return DEMIX_DISPATCH(ModulateDouble)(d, rate, inverse_lambda2, y, c, u);
+}
+void feedforward_learn(float* W, Index ld, Index d, Index n, const float* u, const float* x) {
+  DEMIX_DISPATCH(FeedforwardLearnFloat)(W, ld, d, n, u, x);
+}
+void feedforward_learn(double* W, Index ld, Index d, Index n, const double* u, const double* x) {
+  DEMIX_DISPATCH(FeedforwardLearnDouble)(W, ld, d, n, u, x);
+}
+void decay_learn(double* A, Index ld, Index d, Index n, double decay, const double* u, const double* v) {
+  DEMIX_DISPATCH(DecayLearn)(A, ld, d, n, decay, u, v);
+}
+void gathered_learn(double* A, Index ld, Index d, double decay, const double* V, Index ldv,
+                    const double* weight) {
+  DEMIX_DISPATCH(GatheredLearn)(A, ld, d, decay, V, ldv, weight);
+}
+void lateral_learn(float* M, Index ld, Index d, float rate, const float* y) {
+  DEMIX_DISPATCH(LateralLearnFloat)(M, ld, d, rate, y);
+}
+void lateral_learn(double* M, Index ld, Index d, double rate, const double* y) {
+  DEMIX_DISPATCH(LateralLearnDouble)(M, ld, d, rate, y);
 }
 
 }  // namespace demix::kernels
+#endif

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "demix/random.hpp"
+#include "simd_support.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -28,10 +29,13 @@ Plain plain(Contrast contrast, double y) {
   return {y * y, 2 * y, y * y * y / 3};
 }
 
+using ContrastKernels = testing::EachGeneration;
+INSTANTIATE_TEST_SUITE_P(Simd, ContrastKernels, testing::generations(), testing::generation_name);
+
 constexpr Contrast contrasts[] = {Contrast::logcosh, Contrast::exp, Contrast::cube, Contrast::skew};
 
 // Against one frame after the other, with and without weights; 777 frames do not fill their blocks.
-TEST(Contrast, SumsAreThoseOfTheFormulas) {
+TEST_P(ContrastKernels, SumsAreThoseOfTheFormulas) {
   Random random(1);
   const Index d = 5;
   const Index n = 777;
@@ -70,7 +74,7 @@ TEST(Contrast, SumsAreThoseOfTheFormulas) {
   }
 }
 
-TEST(Contrast, InFloatTheSumsAreGoodToSixDigits) {
+TEST_P(ContrastKernels, InFloatTheSumsAreGoodToSixDigits) {
   Random random(2);
   const Matrix<double> X = 2 * random.normal(5, 777);
   const MatrixRecording<double> recording(X);
@@ -86,7 +90,7 @@ TEST(Contrast, InFloatTheSumsAreGoodToSixDigits) {
   }
 }
 
-TEST(Contrast, HugeOutputsStayNumbers) {
+TEST_P(ContrastKernels, HugeOutputsStayNumbers) {
   const Matrix<double> X = Vector<double>{{-1e8, -800, -1e-300, 0, 1e-3, 30, 1e8}}.transpose();
   const MatrixRecording<double> recording(X);
   for (const Contrast contrast : contrasts) {

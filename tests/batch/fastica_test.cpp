@@ -64,7 +64,8 @@ TEST(FastIca, DoesNotSeeTheMixing) {
   const Matrix<double> other = (1e3 * B * m.mixtures).array() + 7;
   const Model one = fastica(m.mixtures);
   const Model two = fastica(other);
-  EXPECT_LT(difference(one.unmixing, two.unmixing * (1e3 * B)), 1e-6);
+  // Steps are computed in float where that is far below the tolerance (4e-4 rad).
+  EXPECT_LT(difference(one.unmixing, two.unmixing * (1e3 * B)), 1e-5);
 }
 
 TEST(FastIca, IsAFixedPointOfItsStep) {

@@ -2,6 +2,7 @@
 
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
+#include "simd_support.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -35,8 +36,8 @@ Matrix<T> positive_definite(Index d, Random& random) {
   return (B * B.transpose() / static_cast<double>(d) + 0.3 * Matrix<double>::Identity(d, d)).cast<T>();
 }
 
-TYPED_TEST(Scalar, KernelsAgreeWithEigenForEverySize) {
-  using T = TypeParam;
+template <typename T>
+void expect_kernels_to_agree_with_eigen() {
   Random random(1);
   const T tolerance = 500 * std::numeric_limits<T>::epsilon();
   for (Index d = 1; d <= 70; ++d) {
@@ -63,6 +64,15 @@ TYPED_TEST(Scalar, KernelsAgreeWithEigenForEverySize) {
     const Matrix<T> got = learned.M.topLeftCorner(d, d).template selfadjointView<Eigen::Lower>();
     EXPECT_TRUE(got.isApprox(expected, tolerance)) << d;
   }
+}
+
+TYPED_TEST(Scalar, KernelsAgreeWithEigenForEverySize) {
+  for (const std::string& generation : simd::available()) {
+    SCOPED_TRACE(generation);
+    simd::use(generation);
+    expect_kernels_to_agree_with_eigen<TypeParam>();
+  }
+  simd::use(simd::available().front());
 }
 
 TYPED_TEST(Scalar, AnIndefiniteMatrixIsNoticed) {
