@@ -107,7 +107,7 @@ std::string value_of(const CLI::Option& option) {
   return type.substr(0, type.find(':'));
 }
 
-// Help in short: --rate X, --learn moments|replay|frame; requirements and defaults in words, lines that fit.
+// Help in short: --rate X, --learn one-pass|replay|frame; requirements and defaults in words, lines that fit.
 class HelpFormatter final : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(28); }

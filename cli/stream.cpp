@@ -32,7 +32,8 @@ struct Options {
   std::string output_format;
   Index channels = 0;
   double rate = 0;
-  std::string learn = "moments";
+  std::string learn = "one-pass";
+  std::string weight = "square";
   std::optional<double> track;  // seconds
   std::string start;
   bool freeze = false;
@@ -339,11 +340,12 @@ void run(Options o) {
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
+  o.stream.weight = weight_named(o.weight);
   if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
   if (o.json && o.status == 0) throw UsageError("--json is how --status prints; give --status SECONDS");
-  if (!o.remove.empty() && o.stream.learn != StreamOptions::Learn::moments)
-    throw UsageError("--remove: only with --learn moments");
-  if (!o.trace.empty() && o.stream.learn == StreamOptions::Learn::moments)
+  if (!o.remove.empty() && o.stream.learn != StreamOptions::Learn::one_pass)
+    throw UsageError("--remove: only with --learn one-pass");
+  if (!o.trace.empty() && o.stream.learn == StreamOptions::Learn::one_pass)
     throw UsageError("--trace: only with --learn replay or frame, which are networks");
   stop_in_order();
   const StateLock lock(o.state);
@@ -399,11 +401,19 @@ void add_stream(Program& program) {
   sub.option("--saturation", o->stream.saturation,
              "Refuse frames with a value of this magnitude or more (default no limit)")
       .positive();
-  sub.option(
-         "--learn", o->learn,
-         "How to learn. moments: running sums, for frames in any order; replay: the network, from the last "
-         "16384 frames; frame: the network, from the current frame, for frames in random order")
-      .one_of({"moments", "replay", "frame"})
+  sub.option("--learn", o->learn,
+             "How to learn. one-pass: running sums and a sample of the past, for frames in any order; "
+             "replay: the "
+             "network, from the last 16384 frames; frame: the network, from the current frame, for frames in "
+             "random "
+             "order")
+      .one_of({"one-pass", "replay", "frame"})
+      .show_default();
+  std::vector<std::string> weights;
+  for (const std::string_view w : weight_names()) weights.emplace_back(w);
+  sub.option("--activity-weight", o->weight,
+             "Modulator of the network as a function of its total activity; with --learn replay or frame")
+      .one_of(weights)
       .show_default();
   sub.option("--seed", o->stream.seed, "Random seed").show_default();
   sub.option("--start", o->start, "Model to start from; learning goes on").value("FILE");

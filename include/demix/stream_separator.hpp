@@ -9,30 +9,32 @@
 
 #include "demix/model.hpp"
 #include "demix/network_trace.hpp"
+#include "demix/weight.hpp"
 
 /// A separator to put on a live stream and forget: one frame in, one frame of sources out, nothing to tune.
 ///
 ///   y = U (x - mean),   U from what has been learned before this frame
 ///
-/// Learning from `moments`, the default, is as accurate as FastICA of all the frames so far and does not mind
+/// Learning in `one_pass`, the default, is as accurate as FastICA of all the frames so far and does not mind
 /// their order, for any number of channels: running sums that move along with U, and a uniform sample of the
 /// past that tells when they no longer describe it. docs/streams.md says more.
 namespace demix {
 
 struct StreamOptions {
   enum class Learn {
-    moments,  ///< running sums and a sample of the past
-    replay,   ///< the network, one frame drawn from the last `replay` for each that comes in
-    frame     ///< the network, from the frame at hand: needs them in a random order
+    one_pass,  ///< running sums and a sample of the past
+    replay,    ///< the network, one frame drawn from the last `replay` for each that comes in
+    frame      ///< the network, from the frame at hand: needs them in a random order
   };
-  Learn learn = Learn::moments;
+  Learn learn = Learn::one_pass;
   Index components = 0;  ///< outputs, the strongest principal components; 0 = one per channel
-  double memory =
-      0;  ///< frames after which one counts 1/e (track); 0 = all count for ever (converge). Moments only
-  bool robust = false;     ///< do not learn from frames of outlying size. Moments only
-  double saturation = 0;   ///< a frame with a value of this size or more is refused; 0 = no limit
-  Index replay = 16384;    ///< frames kept to draw from
-  std::uint64_t seed = 0;  ///< of the network's start and of the draws
+  /// Frames after which one counts 1/e (track); 0 = all count for ever (converge). One-pass only.
+  double memory = 0;
+  bool robust = false;             ///< do not learn from frames of outlying size. One-pass only
+  double saturation = 0;           ///< a frame with a value of this size or more is refused; 0 = no limit
+  Index replay = 16384;            ///< frames kept to draw from
+  std::uint64_t seed = 0;          ///< of the network's start and of the draws
+  Weight weight = Weight::square;  ///< the network's modulator w(||y||^2). Not with one-pass
 
   static constexpr double least_memory = 1024;
   static constexpr double most_memory = 1e15;
@@ -77,7 +79,7 @@ class StreamSeparator {
 
   /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN, Inf or
   /// values beyond 1e75 is refused: output 0, nothing learned, false. A saturated one is put out, but also
-  /// refused: false. Throws only for vectors of the wrong length. With moments it allocates nothing; heavy
+  /// refused: false. Throws only for vectors of the wrong length. In one pass it allocates nothing; heavy
   /// work is spread over the steps, a piece with each (robust: the frame that opens the gate does its work
   /// at once).
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
@@ -88,7 +90,7 @@ class StreamSeparator {
   /// order. The stream learns beside it and takes over when it has seen as many frames as the model was made
   /// of, or when the model's outputs turn out to be correlated; with `freeze` never. Throws
   /// std::invalid_argument if the model has other channels or too many components, after the first frame, and
-  /// if the stream does not learn from moments.
+  /// if it is the network that learns.
   void start(const Model& model, bool freeze = false);
 
   Index channels() const;

@@ -88,7 +88,7 @@ Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
       const double c = step.curvature(e, i, j);
       const double variance =
           (std::max(0.0, together(i, j)) + apart(i, j) * std::min(1.0, all / learned)) / (n * (n - 1));
-      const bool told_apart = c > 3 * std::sqrt(unlike(i, j) / (n * (n - 1)));  // more than chance makes it
+      const bool told_apart = c > std::sqrt(unlike(i, j) / (n * (n - 1)));  // more than chance makes it
       out(i, j) = told_apart && variance < largest * largest ? std::sqrt(variance) : largest;
     }
   }

@@ -19,14 +19,15 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
       n_(channels),
       outputs_(o.components > 0 ? o.components : channels),
       detector_(outputs_, WhiteCoordinates::block_for(channels)),
-      sample_(channels, o.learn == StreamOptions::Learn::moments ? 0 : network_sample, 0, o.seed + 2),
+      sample_(channels, o.learn == StreamOptions::Learn::one_pass ? 0 : network_sample, 0, o.seed + 2),
       random_(o.seed + 1) {
-  if (o.learn == StreamOptions::Learn::moments) {
+  if (o.learn == StreamOptions::Learn::one_pass) {
     learner_.emplace(n_, o.components, resolution, o.memory, o.seed);
   } else {
     NaturalNetworkOptions of_network;
     of_network.components = o.components;
     of_network.seed = o.seed;
+    of_network.weight = o.weight;
     network_.emplace(n_, of_network);
   }
   const Index start = std::max<Index>(256, 4 * n_);
@@ -53,7 +54,7 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
 double StreamEngine::least_bytes(Index channels, const StreamOptions& o) {
   const auto n = static_cast<double>(channels);
   const auto replayed = o.learn == StreamOptions::Learn::replay ? static_cast<double>(o.replay) : 0;
-  const double squares = o.learn == StreamOptions::Learn::moments ? 20 : 1;  // V, scatter, ...; n x n each
+  const double squares = o.learn == StreamOptions::Learn::one_pass ? 20 : 1;  // V, scatter, ...; n x n each
   return 8 * n * (replayed + squares * n);
 }
 
@@ -195,7 +196,7 @@ void StreamEngine::work() {
 // turn out to be correlated.
 void StreamEngine::start(const Model& model, bool freeze) {
   if (network_ || frames_ > 0)
-    throw std::invalid_argument("start: expected a new stream that learns from moments");
+    throw std::invalid_argument("start: expected a new stream with learn = one-pass");
   if (model.channels() != n_ || model.components() > outputs_) {
     throw std::invalid_argument("start: expected a model of " + std::to_string(n_) +
                                 " channels and at most " + std::to_string(outputs_) + " components, got " +

@@ -84,7 +84,7 @@ class StreamEngine {
   Index n_;  // channels
   Index outputs_;
   std::optional<NaturalNetwork<double>> network_;  // learning from replay or from the frame
-  std::optional<OnePassIca> learner_;              // or learning from moments
+  std::optional<OnePassIca> learner_;              // or learning in one pass
   ChangeDetector detector_;
   OutlierGate gate_;
   Reservoir sample_;  // of the network's frames; the learner has its own

@@ -25,15 +25,18 @@ void StreamOptions::validate(Index channels) const {
     throw std::invalid_argument("saturation: expected 0 or more, got " + std::to_string(saturation));
   if (replay < 1)
     throw std::invalid_argument("replay: expected at least 1 frame, got " + std::to_string(replay));
-  if (learn != Learn::moments && (memory > 0 || robust)) {
-    throw std::invalid_argument("memory, robust: only with learning from moments");
+  if (learn != Learn::one_pass && (memory > 0 || robust)) {
+    throw std::invalid_argument("memory, robust: only with learn = one-pass");
+  }
+  if (learn == Learn::one_pass && weight != Weight::square) {
+    throw std::invalid_argument("weight: only with learn = replay or frame");
   }
 }
 
 std::string_view learn_name(StreamOptions::Learn learn) {
   switch (learn) {
-    case StreamOptions::Learn::moments:
-      return "moments";
+    case StreamOptions::Learn::one_pass:
+      return "one-pass";
     case StreamOptions::Learn::replay:
       return "replay";
     case StreamOptions::Learn::frame:
@@ -44,10 +47,10 @@ std::string_view learn_name(StreamOptions::Learn learn) {
 
 StreamOptions::Learn learn_named(std::string_view name) {
   for (const auto learn :
-       {StreamOptions::Learn::moments, StreamOptions::Learn::replay, StreamOptions::Learn::frame}) {
+       {StreamOptions::Learn::one_pass, StreamOptions::Learn::replay, StreamOptions::Learn::frame}) {
     if (learn_name(learn) == name) return learn;
   }
-  throw std::invalid_argument("learn: expected moments, replay or frame, got '" + std::string(name) + "'");
+  throw std::invalid_argument("learn: expected one-pass, replay or frame, got '" + std::string(name) + "'");
 }
 
 template <typename T>
@@ -156,7 +159,7 @@ Model StreamSeparator<T>::model() const {
 
 namespace {
 
-constexpr std::string_view magic = "demix stream state 2\n";
+constexpr std::string_view magic = "demix stream state 3\n";
 
 // What is needed to make the object before its fields are loaded.
 struct Header {
@@ -166,11 +169,12 @@ struct Header {
   template <typename Archive>
   void fields(Archive& a) {
     a(channels, scalar, options.learn, options.components, options.memory, options.robust, options.saturation,
-      options.replay, options.seed);
+      options.replay, options.seed, options.weight);
   }
   void loaded() const {
     using Learn = StreamOptions::Learn;
-    require_state(options.learn >= Learn::moments && options.learn <= Learn::frame, "no such way to learn");
+    require_state(options.learn >= Learn::one_pass && options.learn <= Learn::frame, "no such way to learn");
+    require_state(options.weight >= Weight::square && options.weight <= Weight::fourth, "no such weight");
     try {
       options.validate(channels);
     } catch (const std::invalid_argument& e) {

@@ -83,7 +83,7 @@ StreamStatus StreamEngine::status() const {
     s.condition = condition_of(learner_->channel_root(), std::max(s.rank, learner_->rank()));
   }
   const Matrix<double> crosstalk =
-      network_ ? fobi_crosstalk(Y, Weight::square, static_cast<std::int64_t>(std::llround(learned())))
+      network_ ? fobi_crosstalk(Y, options_.weight, static_cast<std::int64_t>(std::llround(learned())))
                : contrast_crosstalk(Y, learned());
   s.expected_mse = std::min(1.0, crosstalk.squaredNorm() / static_cast<double>(s.rank));
   for (Index i = 0; i < s.rank; ++i) {
@@ -91,7 +91,8 @@ StreamStatus StreamEngine::status() const {
       // The sample's difference of kurtosis may be chance where that of all frames is known to be none.
       const double chance = 3 * std::hypot(s.kurtosis_error(i), s.kurtosis_error(j));
       if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk ||
-          (network_ && std::abs(s.kurtosis(i) - s.kurtosis(j)) < chance)) {
+          (network_ && options_.weight == Weight::square &&
+           std::abs(s.kurtosis(i) - s.kurtosis(j)) < chance)) {
         s.unresolved.emplace_back(which[static_cast<std::size_t>(i)], which[static_cast<std::size_t>(j)]);
       }
     }
@@ -113,6 +114,7 @@ Model StreamEngine::model() const {
   model.version = version;
   model.options = {{"learn", std::string(learn_name(options_.learn))}};
   if (options_.memory > 0) model.options["memory"] = std::to_string(std::llround(options_.memory));
+  if (options_.weight != Weight::square) model.options["weight"] = weight_name(options_.weight);
   if (options_.robust) model.options["robust"] = "yes";
   if (options_.components > 0) model.options["components"] = std::to_string(options_.components);
   model.samples = std::llround(learned());

@@ -125,9 +125,9 @@ TEST(Stream, GoesOnFromItsStateThroughAllThatHappens) {
 
 TEST(Stream, ItsStateHoldsAllOfItsOptions) {
   std::vector<StreamOptions> ways(4);
-  ways[0] = {Learn::moments, 2, 5000, true, 17.5, 99, 12};
+  ways[0] = {Learn::one_pass, 2, 5000, true, 17.5, 99, 12};
   ways[1] = {Learn::replay, 2, 0, false, 3.5, 77, 13};
-  ways[2] = {Learn::frame, 0, 0, false, 0, 16384, 14};
+  ways[2] = {Learn::frame, 0, 0, false, 0, 16384, 14, Weight::reciprocal};
   for (const StreamOptions& options : ways) {
     StreamSeparator<float> stream(3, options);
     run(stream, make(2000, 32, 10, three).X);
@@ -228,14 +228,14 @@ TEST(Stream, WithoutMemoryAChangeIsOnlyTold) {
 TEST(Stream, ItsModelTellsItsOptions) {
   StreamSeparator<double> plain(3);
   run(plain, make(3000, 35, 10, three).X);
-  const std::map<std::string, std::string> moments{{"learn", "moments"}};
-  EXPECT_EQ(plain.model().options, moments);
+  const std::map<std::string, std::string> by_default{{"learn", "one-pass"}};
+  EXPECT_EQ(plain.model().options, by_default);
   EXPECT_EQ(plain.model().samples, 3000);
   EXPECT_EQ(plain.model().method, "stream");
-  StreamSeparator<double> all(3, {Learn::moments, 2, 5000, true});
+  StreamSeparator<double> all(3, {Learn::one_pass, 2, 5000, true});
   run(all, make(3000, 35, 10, three).X);
   const std::map<std::string, std::string> set{
-      {"learn", "moments"}, {"memory", "5000"}, {"robust", "yes"}, {"components", "2"}};
+      {"learn", "one-pass"}, {"memory", "5000"}, {"robust", "yes"}, {"components", "2"}};
   EXPECT_EQ(all.model().options, set);
   StreamSeparator<double> replay(3, {Learn::replay});
   run(replay, make(3000, 35, 10, three).X);
@@ -420,7 +420,7 @@ TEST(Stream, TheSeedIsThatOfTheStartAndOfTheDraws) {
     EXPECT_EQ(found(learn, 1), found(learn, 1));
     EXPECT_NE(found(learn, 1), found(learn, 2));
   }
-  EXPECT_EQ(found(Learn::moments, 1), found(Learn::moments, 2));  // which has nothing to draw
+  EXPECT_EQ(found(Learn::one_pass, 1), found(Learn::one_pass, 2));  // which has nothing to draw
 }
 
 }  // namespace

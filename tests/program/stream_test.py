@@ -281,7 +281,7 @@ class Stream(unittest.TestCase):
             (("--channels", 4), "--format"),
             ((good, "--channels", 4, "--track", 1), "--rate"),
             ((good, "--channels", 4, "--track", 1, "--rate", 10), "--track"),
-            ((good, "--channels", 4, "--learn", "frame", "--robust"), "moments"),
+            ((good, "--channels", 4, "--learn", "frame", "--robust"), "one-pass"),
             ((good, "--channels", 4, "--model", self.path("no/m.json")), "cannot write"),
             ((good, "--channels", 4, "--state", self.path("no/state")), "cannot write"),
             ((good, "--channels", 4, "-o", good), "which is read"),
