@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/progress.hpp"
 #include "demix/experiment_figures.hpp"
 #include "demix/file_use.hpp"
 #include "demix/io.hpp"
@@ -187,9 +188,10 @@ void run(Options& o) {
     for (std::size_t p = 0; p < all.size(); ++p) {
       CompareOptions options = o.problem.runs;
       options.trace = !o.trace.empty();
-      options.progress = [&](double share) {
-        bar((static_cast<double>(p) + share) / static_cast<double>(all.size()));
+      const auto share = [&](std::size_t done) {
+        return static_cast<double>(done) / static_cast<double>(all.size());
       };
+      options.progress = part_of(std::ref(bar), share(p), share(p + 1));
       results.push_back({all[p], compare(all[p], contenders, options)});
     }
   }

@@ -31,13 +31,13 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-struct Picture {
+struct Figure {
   std::string name;  ///< of name.svg and name.png in the folder
   std::string caption;
 };
 
 struct Result {
-  std::vector<Picture> pictures;
+  std::vector<Figure> pictures;
   std::vector<Number> numbers;
   std::vector<Table> tables;
   std::string measured;  ///< in a sentence or two

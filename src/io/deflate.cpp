@@ -5,6 +5,7 @@
 #include <new>
 
 #include "demix/io.hpp"
+#include "io/failure.hpp"
 
 #ifdef DEMIX_HAVE_ZLIB
 #include <zlib.h>
@@ -106,8 +107,7 @@ std::uint32_t joined_checksum(std::uint32_t first, std::uint32_t second, std::ui
 namespace {
 
 Error without(const std::string& name) {
-  return Error(name + ": this demix was built without zlib, which compressed and .npz files need; " +
-               "use files that are not compressed");
+  return built_without("zlib", name, "compressed and .npz files", "files that are not compressed");
 }
 
 }  // namespace

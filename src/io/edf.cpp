@@ -330,8 +330,7 @@ Reader open_edf(const Path& file, const ReadOptions&) { return std::make_unique<
 namespace {
 
 Error without(const Path& path) {
-  return Error(path.string() +
-               ": this demix was built without EDFlib, which reads and writes EDF and BDF; use .csv or .npy");
+  return built_without("EDFlib", path.string(), "EDF and BDF files", ".csv or .npy");
 }
 
 }  // namespace

@@ -13,4 +13,11 @@ inline Error failure(const std::string& name, const char* what) {
   return Error(name + ": " + what + ": " + std::strerror(errno));
 }
 
+/// Of an optional library: what needs it, and what to use instead.
+inline Error built_without(const std::string& library, const std::string& name, const std::string& needs_it,
+                           const std::string& instead) {
+  return Error(name + ": this demix was built without " + library + ", which " + needs_it + " need; use " +
+               instead);
+}
+
 }  // namespace demix::io

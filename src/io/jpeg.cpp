@@ -1,3 +1,4 @@
+#include "io/failure.hpp"
 #include "io/picture.hpp"
 
 #ifdef DEMIX_HAVE_JPEG
@@ -74,11 +75,11 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  Picture picture() {
+  DecodedPicture picture() {
     if (jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK) {
       throw Error(name_ + ": is a CMYK picture, made for printing; convert it to RGB");
     }
-    Picture out;
+    DecodedPicture out;
     out.width = jpeg_.image_width;
     out.height = jpeg_.image_height;
     out.colours = out.samples = jpeg_.num_components == 1 ? 1 : 3;
@@ -182,7 +183,7 @@ class JpegEncoder final : public RowEncoder {
 
 }  // namespace
 
-Picture decode_jpeg(std::string_view file, const std::string& name) {
+DecodedPicture decode_jpeg(std::string_view file, const std::string& name) {
   return JpegDecoder(file, name).picture();
 }
 Encoder encode_jpeg(std::ostream& out, const PictureShape& shape, const std::string& name) {
@@ -191,13 +192,11 @@ Encoder encode_jpeg(std::ostream& out, const PictureShape& shape, const std::str
 #else
 namespace {
 
-Error without(const std::string& name) {
-  return Error(name + ": this demix was built without libjpeg, which reads and writes JPEG; use .pgm");
-}
+Error without(const std::string& name) { return built_without("libjpeg", name, "JPEG files", ".pgm"); }
 
 }  // namespace
 
-Picture decode_jpeg(std::string_view, const std::string& name) { throw without(name); }
+DecodedPicture decode_jpeg(std::string_view, const std::string& name) { throw without(name); }
 Encoder encode_jpeg(std::ostream&, const PictureShape&, const std::string& name) { throw without(name); }
 #endif
 

@@ -13,7 +13,7 @@
 namespace demix::io {
 
 /// A picture, decoded: rows from the top; a pixel is grey or R, G, B, and what else there is (alpha first).
-struct Picture {
+struct DecodedPicture {
   Index width = 0, height = 0;
   Index colours = 1;  ///< 1 or 3
   Index samples = 1;  ///< of a pixel, all in all
@@ -33,10 +33,10 @@ void check_picture_size(Index width, Index height, std::size_t file_bytes, const
 Error unreadable(const std::string& name, const char* kind, const char* reason);
 
 // A whole file in memory; `name` is for messages.
-Picture decode_png(std::string_view file, const std::string& name);
-Picture decode_jpeg(std::string_view file, const std::string& name);
-Picture decode_tiff(std::string_view file, const std::string& name);
-Picture decode_pnm(std::string_view file, const std::string& name);
+DecodedPicture decode_png(std::string_view file, const std::string& name);
+DecodedPicture decode_jpeg(std::string_view file, const std::string& name);
+DecodedPicture decode_tiff(std::string_view file, const std::string& name);
+DecodedPicture decode_pnm(std::string_view file, const std::string& name);
 
 struct PictureShape {
   Index width = 0, height = 0;

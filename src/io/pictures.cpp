@@ -21,7 +21,7 @@ std::string size_text(Index width, Index height) {
 }
 
 // By what is in it: pictures are often misnamed.
-Picture decode(std::string_view file, const std::string& name) {
+DecodedPicture decode(std::string_view file, const std::string& name) {
   using namespace std::string_view_literals;
   if (file.empty()) throw Error(name + ": the file is empty");
   if (file.starts_with("\x89PNG"sv)) return decode_png(file, name);
@@ -33,7 +33,7 @@ Picture decode(std::string_view file, const std::string& name) {
   throw Error(name + ": is not a picture of a known kind; expected PNG, JPEG, TIFF, PGM or PPM");
 }
 
-bool is_transparent(const Picture& p) {
+bool is_transparent(const DecodedPicture& p) {
   if (!p.has_alpha) return false;
   Matrix<double> row(p.samples, p.width);
   for (std::size_t at = 0; at < p.bytes.size(); at += p.row_bytes()) {
@@ -79,7 +79,7 @@ class PictureReader final : public SignalReader {
   }
 
  private:
-  Picture picture_;
+  DecodedPicture picture_;
   SignalInfo info_;
   Index pixels_;
   Index at_ = 0;

@@ -1,3 +1,4 @@
+#include "io/failure.hpp"
 #include "io/picture.hpp"
 
 #ifdef DEMIX_HAVE_PNG
@@ -105,7 +106,7 @@ class PngEncoder final : public RowEncoder {
 
 }  // namespace
 
-Picture decode_png(std::string_view file, const std::string& name) {
+DecodedPicture decode_png(std::string_view file, const std::string& name) {
   Png png(false);
   const auto check = [&](bool went_well) {
     if (!went_well) throw unreadable(name, "PNG", png.message());
@@ -116,7 +117,7 @@ Picture decode_png(std::string_view file, const std::string& name) {
     png_set_user_limits(p, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // the limits are ours
     png_read_info(p, info);
   }));
-  Picture picture;
+  DecodedPicture picture;
   picture.width = png_get_image_width(png.get(), png.info());
   picture.height = png_get_image_height(png.get(), png.info());
   check_picture_size(picture.width, picture.height, file.size(), name);
@@ -154,13 +155,11 @@ Encoder encode_png(std::ostream& out, const PictureShape& shape, const std::stri
 #else
 namespace {
 
-Error without(const std::string& name) {
-  return Error(name + ": this demix was built without libpng, which reads and writes PNG; use .pgm");
-}
+Error without(const std::string& name) { return built_without("libpng", name, "PNG files", ".pgm"); }
 
 }  // namespace
 
-Picture decode_png(std::string_view, const std::string& name) { throw without(name); }
+DecodedPicture decode_png(std::string_view, const std::string& name) { throw without(name); }
 Encoder encode_png(std::ostream&, const PictureShape&, const std::string& name) { throw without(name); }
 #endif
 

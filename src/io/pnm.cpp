@@ -16,14 +16,14 @@ class Pnm {
  public:
   Pnm(std::string_view file, const std::string& name) : size_(file.size()), rest_(file), name_(name) {}
 
-  Picture picture() {
+  DecodedPicture picture() {
     const std::string kind(rest_.substr(0, 2));
     const bool text = kind == "P2" || kind == "P3";
     if (!text && kind != "P5" && kind != "P6") {
       throw Error(name_ + ": is not a picture of a known kind; of PNM, P2, P3, P5 and P6 are read");
     }
     rest_.remove_prefix(2);
-    Picture p;
+    DecodedPicture p;
     p.colours = p.samples = kind == "P3" || kind == "P6" ? 3 : 1;
     p.width = number();
     p.height = number();
@@ -62,7 +62,7 @@ class Pnm {
     return value;
   }
 
-  void read_text(Picture& p) {
+  void read_text(DecodedPicture& p) {
     p.type = number_type('u', 2);
     for (Index i = 0; i < p.width * p.height * p.samples; ++i) {
       const std::int32_t value = number();
@@ -71,7 +71,7 @@ class Pnm {
     }
   }
 
-  void read_bytes(Picture& p) {
+  void read_bytes(DecodedPicture& p) {
     p.type = number_type('u', p.white < 256 ? 1 : 2, true);
     const std::size_t count = static_cast<std::size_t>(p.height) * p.row_bytes();
     if (rest_.empty() || !is_space(rest_[0]) || rest_.size() - 1 < count) throw cut_off();
@@ -96,7 +96,9 @@ class Pnm {
 
 }  // namespace
 
-Picture decode_pnm(std::string_view file, const std::string& name) { return Pnm(file, name).picture(); }
+DecodedPicture decode_pnm(std::string_view file, const std::string& name) {
+  return Pnm(file, name).picture();
+}
 
 Encoder encode_pnm(std::ostream& out, const PictureShape& shape, const std::string&) {
   return encode_plain(out, std::string(shape.colours == 3 ? "P6" : "P5") + "\n" +

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "io/failure.hpp"
 #include "io/format_files.hpp"
 #include "io/wav.hpp"
 
@@ -116,9 +117,7 @@ Writer create_aiff(const Path& file, const SignalInfo& info, const Ranges&) {
 namespace {
 
 Error without(const Path& path) {
-  return Error(path.string() +
-               ": this demix was built without libsndfile, which reads and writes FLAC, OGG and "
-               "AIFF; use .wav");
+  return built_without("libsndfile", path.string(), "FLAC, OGG and AIFF files", ".wav");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "io/failure.hpp"
 #include "io/picture.hpp"
 
 #ifdef DEMIX_HAVE_TIFF
@@ -77,8 +78,8 @@ class TiffDecoder {
     check(tiff_ != nullptr);
   }
 
-  Picture picture() {
-    Picture p;
+  DecodedPicture picture() {
+    DecodedPicture p;
     p.width = field<std::uint32_t>(tiff(), TIFFTAG_IMAGEWIDTH);
     p.height = field<std::uint32_t>(tiff(), TIFFTAG_IMAGELENGTH);
     check_picture_size(p.width, p.height, source_.bytes.size(), name_);
@@ -106,7 +107,7 @@ class TiffDecoder {
   }
 
   // Whether its values can be taken as they are; if so, what they are.
-  bool describe_plain(Picture& p) const {
+  bool describe_plain(DecodedPicture& p) const {
     const auto bits = field<std::uint16_t>(tiff(), TIFFTAG_BITSPERSAMPLE);
     const auto format = field<std::uint16_t>(tiff(), TIFFTAG_SAMPLEFORMAT);
     const bool whole = format == SAMPLEFORMAT_UINT && (bits == 8 || bits == 16);
@@ -130,11 +131,13 @@ class TiffDecoder {
   bool planes_apart() const {
     return field<std::uint16_t>(tiff(), TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;
   }
-  Index planes(const Picture& p) const { return planes_apart() ? p.samples : 1; }
-  std::size_t part_bytes(const Picture& p) const { return planes_apart() ? p.type.bytes : p.pixel_bytes(); }
+  Index planes(const DecodedPicture& p) const { return planes_apart() ? p.samples : 1; }
+  std::size_t part_bytes(const DecodedPicture& p) const {
+    return planes_apart() ? p.type.bytes : p.pixel_bytes();
+  }
 
   // `count` parts to the row y, from the column x on; memory is asked for when a row first comes.
-  void place(Picture& p, const char* from, Index count, Index x, Index y, Index plane) const {
+  void place(DecodedPicture& p, const char* from, Index count, Index x, Index y, Index plane) const {
     const std::size_t end = static_cast<std::size_t>(y + 1) * p.row_bytes();
     if (p.bytes.size() < end) p.bytes.resize(end);
     const std::size_t part = part_bytes(p);
@@ -147,7 +150,7 @@ class TiffDecoder {
     for (Index i = 0; i < count; ++i, to += p.pixel_bytes(), from += part) std::memcpy(to, from, part);
   }
 
-  void read_rows(Picture& p) {
+  void read_rows(DecodedPicture& p) {
     const std::size_t bytes = static_cast<std::size_t>(p.width) * part_bytes(p);
     check(TIFFScanlineSize64(tiff()) == bytes);
     std::vector<char> row(bytes);
@@ -160,7 +163,7 @@ class TiffDecoder {
     }
   }
 
-  void read_tiles(Picture& p) {
+  void read_tiles(DecodedPicture& p) {
     const Index width = field<std::uint32_t>(tiff(), TIFFTAG_TILEWIDTH);
     const Index height = field<std::uint32_t>(tiff(), TIFFTAG_TILELENGTH);
     check_picture_size(width, height, source_.bytes.size(), name_);
@@ -183,7 +186,7 @@ class TiffDecoder {
   }
 
   // Palettes, YCbCr, few bits: libtiff makes 8-bit RGBA of them.
-  void read_converted(Picture& p) {
+  void read_converted(DecodedPicture& p) {
     char reason[1024] = "";
     const auto bits = field<std::uint16_t>(tiff(), TIFFTAG_BITSPERSAMPLE);
     if (bits > 8 || photometric_ == PHOTOMETRIC_SEPARATED || TIFFRGBAImageOK(tiff(), reason) == 0) {
@@ -216,13 +219,12 @@ class TiffDecoder {
 
 }  // namespace
 
-Picture decode_tiff(std::string_view file, const std::string& name) {
+DecodedPicture decode_tiff(std::string_view file, const std::string& name) {
   return TiffDecoder(file, name).picture();
 }
 #else
-Picture decode_tiff(std::string_view, const std::string& name) {
-  throw Error(name +
-              ": this demix was built without libtiff (4.5 or later), which reads TIFF; use .png or .pgm");
+DecodedPicture decode_tiff(std::string_view, const std::string& name) {
+  throw built_without("libtiff (4.5 or later)", name, "TIFF files", ".png or .pgm");
 }
 #endif
 

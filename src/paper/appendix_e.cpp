@@ -25,7 +25,7 @@ double subspace_error(const Matrix<double>& rows, Index k) {
 
 // Both networks, drawn from what they have learned of four inputs: where the lateral weights come from
 // differs.
-Picture schematic(const Setting& setting) {
+Figure schematic(const Setting& setting) {
   RuleOptions options;
   options.form = "linear";
   options.eta = 2e-3;

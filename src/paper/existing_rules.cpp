@@ -117,7 +117,7 @@ Result existing_rules(const Setting& setting) {
   Table table{"existing-rules", {"rule"}, {}};
   for (const Contender& c : contenders) table.rows.push_back({c.label});
   for (std::size_t p = 0; p < problems.size(); ++p) {
-    options.progress = part(setting.progress, static_cast<double>(p) / 4, static_cast<double>(p + 1) / 4);
+    options.progress = part_of(setting.progress, static_cast<double>(p) / 4, static_cast<double>(p + 1) / 4);
     const Comparison comparison = compare(problems[p], contenders, options);
     report::ConvergenceFigure figure;
     figure.title = problems[p].name;

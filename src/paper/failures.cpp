@@ -31,7 +31,7 @@ Panel overshoot(const Setting& setting, Index mixings, Index samples, const Prog
   for (const int scenario : {1, 3}) {
     Curve curve{scenario_label(scenario), etas, {}, {}, {}, false};
     for (const double eta : etas) {
-      const auto now = part(progress, done / all, (done + 1) / all);
+      const auto now = part_of(progress, done / all, (done + 1) / all);
       const auto runs = all_of(mixings, setting.threads, now, [&](Index k) {
         const auto seed = static_cast<std::uint64_t>(k);
         const std::vector<double> lambda{1.0, 1.5, scenario == 1 ? 1.8 : 6.07};
@@ -60,7 +60,8 @@ Panel conditioning(const Setting& setting, Index mixings, Index samples, const P
       return mix(make_sources(scenario_sources(2), samples, Timing::iid, random), A);
     };
     const auto median = [&](const auto& run) {
-      const auto runs = all_of(mixings, setting.threads, part(progress, done / all, (done + 1) / all), run);
+      const auto runs =
+          all_of(mixings, setting.threads, part_of(progress, done / all, (done + 1) / all), run);
       ++done;
       return median_mse(runs);
     };
@@ -204,7 +205,7 @@ Panel lost_definiteness(const Setting& setting, Index mixings, Index samples,
     for (const double eta : etas) {
       const auto all = 2 * static_cast<double>(etas.size());
       const auto until =
-          all_of(mixings, setting.threads, part(progress, done / all, (done + 1) / all), [&](Index k) {
+          all_of(mixings, setting.threads, part_of(progress, done / all, (done + 1) / all), [&](Index k) {
             const auto seed = static_cast<std::uint64_t>(k);
             return definite_until(make_scenario(scenario, samples, 700 + seed), eta, 0.75, lambda2, seed);
           });
@@ -243,7 +244,7 @@ Result lambda_readings(const Setting& setting) {
   double done = 0;
   for (const Reading& r : readings) {
     for (const int scenario : {2, 4}) {
-      const auto progress = part(setting.progress, done / all, (done + 1) / all);
+      const auto progress = part_of(setting.progress, done / all, (done + 1) / all);
       const auto runs = all_of(mixings, setting.threads, progress, [&](Index k) {
         const auto seed = static_cast<std::uint64_t>(k);
         const Mixture m = make_scenario(scenario, samples, 500 + seed);
@@ -275,11 +276,11 @@ Result why_it_fails(const Setting& setting) {
   const Index mixings = setting.quick ? 4 : 20;
   const Index samples = setting.quick ? 20000 : 100000;
   report::CurvesFigure figure;
-  figure.panels = {overshoot(setting, mixings, samples, part(setting.progress, 0, 0.25)),
-                   conditioning(setting, mixings, samples, part(setting.progress, 0.25, 0.5)),
-                   slow_m(setting, part(setting.progress, 0.5, 0.6)),
-                   noise_floor(setting, part(setting.progress, 0.6, 0.8)),
-                   lost_definiteness(setting, mixings, samples, part(setting.progress, 0.8, 1))};
+  figure.panels = {overshoot(setting, mixings, samples, part_of(setting.progress, 0, 0.25)),
+                   conditioning(setting, mixings, samples, part_of(setting.progress, 0.25, 0.5)),
+                   slow_m(setting, part_of(setting.progress, 0.5, 0.6)),
+                   noise_floor(setting, part_of(setting.progress, 0.6, 0.8)),
+                   lost_definiteness(setting, mixings, samples, part_of(setting.progress, 0.8, 1))};
   report::draw(figure, setting.folder / "why");
   Result out;
   out.pictures = {

@@ -18,15 +18,14 @@ namespace {
 template <typename Run>
 std::vector<Ended> over_mixings(const Task& task, Index mixings, const Setting& setting, double from,
                                 double to, const Run& run) {
-  return all_of(mixings, setting.threads, part(setting.progress, from, to), [&](Index k) {
+  return all_of(mixings, setting.threads, part_of(setting.progress, from, to), [&](Index k) {
     const auto seed = static_cast<std::uint64_t>(k);
     return run(task.mix(seed), seed);
   });
 }
 
-Picture draw_traces(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
-                    const std::string& title, Index first, Index shown, Index stride,
-                    const Setting& setting) {
+Figure draw_traces(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
+                   const std::string& title, Index first, Index shown, Index stride, const Setting& setting) {
   report::SeparationFigure figure;
   figure.title = title + (task.stand_in ? " (stand-ins for the recordings)" : "");
   figure.X = m.mixtures;
@@ -43,8 +42,8 @@ Picture draw_traces(const Task& task, const Mixture& m, const Ended& run, const 
                     std::string(stride > 1 ? "; envelopes, least to most" : "") + "."};
 }
 
-Picture draw_pictures(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
-                      const std::string& title, const Setting& setting) {
+Figure draw_pictures(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
+                     const std::string& title, const Setting& setting) {
   report::PicturesFigure figure;
   figure.title = title + (task.stand_in ? " (stand-ins for the photographs)" : "");
   figure.width = task.width;
@@ -109,8 +108,8 @@ std::vector<double> errors_at(const std::vector<Ended>& runs, const std::vector<
 }
 
 // Share of the runs that have separated, and the median error, over the steps.
-Picture draw_steps(const std::vector<Courses>& all, const std::vector<Index>& at, const std::string& unit,
-                   const std::string& name, const std::string& title, const Setting& setting) {
+Figure draw_steps(const std::vector<Courses>& all, const std::vector<Index>& at, const std::string& unit,
+                  const std::string& name, const std::string& title, const Setting& setting) {
   report::CurvesFigure figure;
   figure.title = title;
   report::CurvesFigure::Panel share{"", unit, "share of runs separated", true, false, {}, {}};
@@ -153,7 +152,7 @@ Result offline(const Task& task, const std::string& name, const Setting& setting
   if (known) {
     const Mixture m = task.authors_mix();
     published.push_back({fmt::format("the authors' mixing, {} starts", mixings),
-                         all_of(mixings, setting.threads, part(setting.progress, 0.4, 0.8), [&](Index k) {
+                         all_of(mixings, setting.threads, part_of(setting.progress, 0.4, 0.8), [&](Index k) {
                            return published_offline(task, m, task.offline_eta, task.offline_tau, steps,
                                                     static_cast<std::uint64_t>(k), at);
                          })});
@@ -237,7 +236,7 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
     const Mixture m = task.authors_mix();
     const Index starts = setting.quick ? 1 : 3;
     courses.push_back({fmt::format("the authors' mixing, {} starts", starts),
-                       all_of(starts, setting.threads, part(setting.progress, 0.5, 0.7),
+                       all_of(starts, setting.threads, part_of(setting.progress, 0.5, 0.7),
                               [&](Index k) { return published(m, static_cast<std::uint64_t>(k)); })});
   }
   const auto natural =

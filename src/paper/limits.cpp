@@ -37,7 +37,7 @@ Result equal_kurtosis(const Setting& setting) {
         double error = 0;
         bool warned = false;
       };
-      const auto progress = part(setting.progress, done / all, (done + 1) / all);
+      const auto progress = part_of(setting.progress, done / all, (done + 1) / all);
       const auto found = all_of(draws, setting.threads, progress, [&](Index k) {
         Random random(1200 + static_cast<std::uint64_t>(k));
         const Matrix<double> A = normal_mixing(4, random);

@@ -145,8 +145,8 @@ Result modulator(const Setting& setting) {
         q.title, q.label, "MSE", q.log, true, {}, {{separated_mse, "separated", false}}};
     report::CurvesFigure::Curve curve{"median and quartiles", q.x, {}, {}, {}, false};
     for (const double x : q.x) {
-      const auto errors =
-          all_of(draws, setting.threads, part(setting.progress, done / all, (done + 1) / all), [&](Index k) {
+      const auto errors = all_of(
+          draws, setting.threads, part_of(setting.progress, done / all, (done + 1) / all), [&](Index k) {
             const auto seed = static_cast<std::uint64_t>(k);
             Random random(2100 + seed);
             const Matrix<double> A = normal_mixing(4, random);

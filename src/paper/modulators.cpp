@@ -116,8 +116,8 @@ Result even_moments(const Setting& setting) {
   for (std::size_t a = 0; a < algorithms.size(); ++a) {
     std::vector<std::string> row{algorithms[a]};
     for (const Weight weight : weights) {
-      auto errors =
-          all_of(draws, setting.threads, part(setting.progress, done / all, (done + 1) / all), [&](Index k) {
+      auto errors = all_of(
+          draws, setting.threads, part_of(setting.progress, done / all, (done + 1) / all), [&](Index k) {
             const auto seed = static_cast<std::uint64_t>(k);
             Random random(1800 + seed);
             const bool published = a == 2 || a == 4;  // which need white data for speed, no more
@@ -193,7 +193,7 @@ Result outliers(const Setting& setting) {
     for (const Weight weight : weights) {
       Curve curve{"w = " + std::string(weight_name(weight)), {}, {}, {}, {}, false};
       for (const double share : shares) {
-        const auto progress = part(setting.progress, done / all, (done + 1) / all);
+        const auto progress = part_of(setting.progress, done / all, (done + 1) / all);
         const auto error = all_of(draws, setting.threads, progress, [&](Index k) {
           const auto seed = static_cast<std::uint64_t>(k);
           Random random(1500 + seed);

@@ -50,7 +50,7 @@ std::string item_html(const Made& made) {
   fact("They differ", r.differs);
   fact("Data", r.data);
   html += fmt::format("<dt>Again</dt><dd><code>demix reproduce {}</code></dd></dl>\n", item.name);
-  for (const Picture& p : r.pictures) {
+  for (const Figure& p : r.pictures) {
     html += fmt::format(
         "<figure><img src=\"{0}.svg\" alt=\"{1}\" loading=\"lazy\"/><figcaption>{1} <a "
         "href=\"{0}.png\">PNG</a> <a href=\"{0}.svg\">SVG</a></figcaption></figure>\n",

@@ -154,11 +154,6 @@ Ended by_stream(const Mixture& m, Index passes) {
   return ended(m, model.unmixing, model.mean, passes * m.mixtures.cols());
 }
 
-ProgressCallback part(const ProgressCallback& progress, double from, double to) {
-  if (!progress) return {};
-  return [=](double share) { progress(from + share * (to - from)); };
-}
-
 std::size_t median_run(const std::vector<Ended>& runs) {
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/progress.hpp"
 #include "demix/paper.hpp"
 #include "demix/random.hpp"
 #include "demix/sm_ica_network.hpp"
@@ -69,9 +70,6 @@ Ended natural_offline(const Mixture& m, std::uint64_t seed);
 Ended by_fobi(const Mixture& m);
 Ended natural_online(const Mixture& m, Index passes, std::uint64_t seed);  ///< shuffled in every pass
 Ended by_stream(const Mixture& m, Index passes);
-
-/// For one part of a task, from so much of the whole to so much, both in [0, 1].
-ProgressCallback part(const ProgressCallback& progress, double from, double to);
 
 /// run(0) ... run(count - 1), on all cores.
 template <typename Run>

@@ -41,7 +41,7 @@ Grid search(const Task& task, const Setting& setting, double from, double to, co
   std::vector<Mixture> mixtures;
   for (Index k = 0; k < mixings; ++k) mixtures.push_back(task.mix(static_cast<std::uint64_t>(k)));
   const auto count = static_cast<Index>(grid.cells.size());
-  grid.cells = all_of(count, setting.threads, part(setting.progress, from, to), [&](Index k) {
+  grid.cells = all_of(count, setting.threads, part_of(setting.progress, from, to), [&](Index k) {
     Cell cell = grid.cells[static_cast<std::size_t>(k)];
     std::vector<Ended> runs;
     for (std::size_t i = 0; i < mixtures.size(); ++i) {
@@ -139,7 +139,7 @@ Result table_2(const Setting& setting) {
   Table curves{
       "table2-curves", {"scenario", "algorithm", "frames", "lower_quartile", "median", "upper_quartile"}, {}};
   for (int scenario = 1; scenario <= 4; ++scenario) {
-    options.progress = part(setting.progress, (scenario - 1) / 4., scenario / 4.);
+    options.progress = part_of(setting.progress, (scenario - 1) / 4., scenario / 4.);
     const Problem problem = scenario_problem(scenario);
     const Comparison comparison = compare(problem, contenders, options);
     report::ConvergenceFigure figure;

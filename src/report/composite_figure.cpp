@@ -40,7 +40,7 @@ Size size_of(const std::filesystem::path& png) {
 
 std::vector<std::filesystem::path> draw(const CompositeFigure& figure, const std::filesystem::path& base) {
   require(!figure.rows.empty(), "rows: expected at least one, got none");
-  gnuplot::Page page{across, pad, fmt::format("sans-serif,{}", font)};
+  gnuplot::Canvas page{across, pad, fmt::format("sans-serif,{}", font)};
   struct Placed {
     std::filesystem::path file;
     double left, top, width, height;

@@ -13,7 +13,6 @@ namespace {
 using Curve = ConvergenceFigure::Curve;
 using Panel = ConvergenceFigure::Panel;
 using gnuplot::colours;
-using gnuplot::Range;
 using gnuplot::require;
 
 constexpr double smallest = 1e-8;
@@ -106,8 +105,8 @@ double entry_width(const ConvergenceFigure& f) {
 }
 
 // The powers of ten around all that is drawn.
-Range errors_of(const ConvergenceFigure& f) {
-  Range r{f.threshold, f.threshold};
+AxisRange errors_of(const ConvergenceFigure& f) {
+  AxisRange r{f.threshold, f.threshold};
   const auto include = [&](const std::vector<double>& values) {
     for (const double v : values) {
       if (std::isfinite(v)) r = {std::min(r.lo, v), std::max(r.hi, v)};
@@ -126,8 +125,8 @@ Range errors_of(const ConvergenceFigure& f) {
 }
 
 // Room for the markers at both ends, and a decade at least, so that there is a number on the axis.
-Range frames_of(const Panel& p) {
-  const Range r{p.frames.front() / 1.5, p.frames.back() * 1.5};
+AxisRange frames_of(const Panel& p) {
+  const AxisRange r{p.frames.front() / 1.5, p.frames.back() * 1.5};
   if (r.hi >= 10 * r.lo) return r;
   return {std::pow(10, std::floor(std::log10(r.lo))), std::pow(10, std::ceil(std::log10(r.hi)))};
 }
@@ -140,7 +139,7 @@ struct Spacing {
   double step = 0;  // of log x
   bool all_marked = true;
 
-  Spacing(const Panel& p, const Range& x, double across) {
+  Spacing(const Panel& p, const AxisRange& x, double across) {
     const auto curves = std::max<Index>(1, static_cast<Index>(p.curves.size()));
     const auto frames = static_cast<Index>(p.frames.size());
     const double pixel = std::log(x.hi / x.lo) / across;
@@ -170,7 +169,7 @@ struct Layout {
   double column, entry, across;  // widths: a panel, an entry of its legend, its axes
   double top, row;               // heights: the title, a panel
   std::size_t columns;
-  gnuplot::Page page;
+  gnuplot::Canvas page;
 
   explicit Layout(const ConvergenceFigure& f) {
     columns = std::min<std::size_t>(2, f.panels.size());
@@ -217,7 +216,7 @@ class Script {
 
  private:
   void panel(const Panel& p, double x, double y) {
-    const Range frames = frames_of(p);
+    const AxisRange frames = frames_of(p);
     const Spacing spacing(p, frames, layout_.across);
     text_ += layout_.page.axes(x + left, y + above, layout_.across, down);
     text_ += fmt::format("set xrange [{:.6g}:{:.6g}]\n", frames.lo, frames.hi);
@@ -281,7 +280,7 @@ class Script {
   const ConvergenceFigure& figure_;
   const Layout& layout_;
   std::vector<std::string> labels_;
-  Range errors_;
+  AxisRange errors_;
   std::string text_;
   int count_ = 0;
 };

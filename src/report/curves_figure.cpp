@@ -15,7 +15,6 @@ using Curve = CurvesFigure::Curve;
 using Panel = CurvesFigure::Panel;
 using gnuplot::colours;
 using gnuplot::drawable;
-using gnuplot::Range;
 using gnuplot::require;
 using Labels = std::vector<std::string>;
 
@@ -83,8 +82,8 @@ class Extent {
   }
 
   // With a margin, and never so narrow that there are no numbers beside it.
-  Range range() const {
-    if (curves_.lo > curves_.hi) return log_ ? Range{0.1, 10} : Range{0, 1};
+  AxisRange range() const {
+    if (curves_.lo > curves_.hi) return log_ ? AxisRange{0.1, 10} : AxisRange{0, 1};
     if (log_) {
       const double lo = std::min(curves_.lo, std::max(bands_.lo, curves_.lo / widest_band));
       const double hi = std::max(curves_.hi, std::min(bands_.hi, curves_.hi * widest_band));
@@ -101,13 +100,13 @@ class Extent {
 
  private:
   bool log_;
-  Range curves_{inf, -inf};
-  Range bands_{inf, -inf};
+  AxisRange curves_{inf, -inf};
+  AxisRange bands_{inf, -inf};
 };
 
 // x, y, low, high: a line per point; NaN where nothing is drawn
 Matrix<double> drawn(const Curve& c, const Extent& x, const Extent& y) {
-  const Range r = y.range();
+  const AxisRange r = y.range();
   const auto n = static_cast<Index>(c.x.size());
   Matrix<double> rows(n, 4);
   const auto edge = [&](const std::vector<double>& v, std::size_t k) {

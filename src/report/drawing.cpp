@@ -22,13 +22,15 @@ std::string svg(Index width, Index down, std::string_view look, const std::strin
 
 // 0 at the bottom of the range, 1 at its top, whatever the numbers. Halves: the difference of two doubles may
 // be too large for one.
-double share(double v, const Range& r) {
+double share(double v, const AxisRange& r) {
   const double whole = r.hi / 2 - r.lo / 2;
   const double s = whole > 0 ? (v / 2 - r.lo / 2) / whole : 0.5;
   return std::isfinite(s) ? std::clamp(s, 0., 1.) : 0.5;
 }
 
-Index row(double v, const Range& r) { return std::lround((1 - share(v, r)) * static_cast<double>(height)); }
+Index row(double v, const AxisRange& r) {
+  return std::lround((1 - share(v, r)) * static_cast<double>(height));
+}
 
 // Whole numbers, each from the last point: short, and never anything but a number.
 class Path {
@@ -72,23 +74,25 @@ double highest(const std::vector<Index>& counts) {
 
 }  // namespace
 
-Range joined(const Range& a, const Range& b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+AxisRange joined(const AxisRange& a, const AxisRange& b) {
+  return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
+}
 
-Range range_of(const std::vector<double>& values) {
+AxisRange range_of(const std::vector<double>& values) {
   Summary::Bin all;
   for (const double v : values) {
     if (std::isfinite(v)) all = {std::min(all.least, v), std::max(all.most, v)};
   }
-  return is_empty(all) ? Range{} : Range{all.least, all.most};
+  return is_empty(all) ? AxisRange{} : AxisRange{all.least, all.most};
 }
 
-Range range_of(const std::vector<Summary::Bin>& bins) {
+AxisRange range_of(const std::vector<Summary::Bin>& bins) {
   Summary::Bin all;
   for (const auto& b : bins) all = {std::min(all.least, b.least), std::max(all.most, b.most)};
-  return is_empty(all) ? Range{} : Range{all.least, all.most};
+  return is_empty(all) ? AxisRange{} : AxisRange{all.least, all.most};
 }
 
-std::string traces(const std::vector<Line>& lines, const Range& range, std::string_view look) {
+std::string traces(const std::vector<Line>& lines, const AxisRange& range, std::string_view look) {
   std::string content;
   std::size_t width = 1;
   for (const Line& line : lines) {
@@ -103,7 +107,7 @@ std::string traces(const std::vector<Line>& lines, const Range& range, std::stri
   return svg(static_cast<Index>(width), height, look, content);
 }
 
-std::string envelope(const std::vector<Summary::Bin>& bins, const Range& range, std::string_view look) {
+std::string envelope(const std::vector<Summary::Bin>& bins, const AxisRange& range, std::string_view look) {
   const auto all = static_cast<Index>(bins.size());
   const Index columns = std::min(all, most_columns);
   Path path;
@@ -123,7 +127,7 @@ std::string envelope(const std::vector<Summary::Bin>& bins, const Range& range, 
   return svg(std::max<Index>(1, 2 * columns - 1), height, look, path.draw("line"));
 }
 
-std::vector<Index> counts(const std::vector<double>& values, const Range& range) {
+std::vector<Index> counts(const std::vector<double>& values, const AxisRange& range) {
   std::vector<Index> out(histogram_bins);
   for (const double v : values) {
     if (!std::isfinite(v)) continue;
@@ -133,7 +137,7 @@ std::vector<Index> counts(const std::vector<double>& values, const Range& range)
   return out;
 }
 
-std::string histograms(const std::vector<Line>& samples, const Range& range) {
+std::string histograms(const std::vector<Line>& samples, const AxisRange& range) {
   constexpr double width = 100;
   constexpr auto step = height / static_cast<Index>(histogram_bins);
   std::string content;
@@ -148,7 +152,7 @@ std::string histograms(const std::vector<Line>& samples, const Range& range) {
   return svg(static_cast<Index>(width), height, "histogram", content);
 }
 
-std::string lying_histogram(const Line& sample, const Range& range) {
+std::string lying_histogram(const Line& sample, const AxisRange& range) {
   const std::vector<Index> n = counts(*sample.values, range);
   std::string d = fmt::format("M0 {}", height);
   for (const Index k : n) {

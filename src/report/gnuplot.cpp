@@ -77,31 +77,31 @@ double width_of(char c) {
 
 }  // namespace
 
-std::string Page::at(double x, double y) const {
+std::string Canvas::at(double x, double y) const {
   return fmt::format("screen {:.5f},{:.5f}", x / width, 1 - y / height);
 }
 
-std::string Page::axes(double left, double top, double across, double down) const {
+std::string Canvas::axes(double left, double top, double across, double down) const {
   return fmt::format(
       "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n"
       "set tmargin at screen {:.5f}\n",
       left / width, (left + across) / width, 1 - (top + down) / height, 1 - top / height);
 }
 
-std::string Page::write(std::string_view text, double x, double y, std::string_view how) const {
+std::string Canvas::write(std::string_view text, double x, double y, std::string_view how) const {
   return fmt::format("set label {} at {} {} noenhanced\n", literal(text), at(x, y), how);
 }
 
-std::string Page::write(const std::vector<std::string>& lines, double x, double y, double each,
-                        std::string_view how) const {
+std::string Canvas::write(const std::vector<std::string>& lines, double x, double y, double each,
+                          std::string_view how) const {
   std::string out;
   for (std::size_t k = 0; k < lines.size(); ++k)
     out += write(lines[k], x, y + each * static_cast<double>(k), how);
   return out;
 }
 
-std::string Page::write_upright(const std::vector<std::string>& lines, double x, double y, double each,
-                                std::string_view how) const {
+std::string Canvas::write_upright(const std::vector<std::string>& lines, double x, double y, double each,
+                                  std::string_view how) const {
   const std::string turned = fmt::format("rotate by 90 {}", how);
   std::string out;
   for (std::size_t k = 0; k < lines.size(); ++k)
@@ -109,16 +109,16 @@ std::string Page::write_upright(const std::vector<std::string>& lines, double x,
   return out;
 }
 
-std::string Page::heading(std::string_view title, double points) const {
+std::string Canvas::heading(std::string_view title, double points) const {
   return write(title, width / 2, 28, fmt::format("center font ',{}'", points));
 }
 
-std::string Page::line(double x, double y, double to_x, double to_y, std::string_view style) const {
+std::string Canvas::line(double x, double y, double to_x, double to_y, std::string_view style) const {
   return fmt::format("set arrow from {} to {} nohead {}\n", at(x, y), at(to_x, to_y), style);
 }
 
-std::string Page::legend(const std::vector<Entry>& entries, double x, double y, std::size_t columns,
-                         double column) const {
+std::string Canvas::legend(const std::vector<Entry>& entries, double x, double y, std::size_t columns,
+                           double column) const {
   const std::size_t rows = (entries.size() + columns - 1) / columns;
   std::string out;
   for (std::size_t k = 0; k < entries.size(); ++k) {
@@ -232,7 +232,7 @@ void require(bool ok, const std::string& message) {
   if (!ok) throw std::invalid_argument(message);
 }
 
-std::vector<fs::path> draw(const std::string& script, const Page& page, const fs::path& base) {
+std::vector<fs::path> draw(const std::string& script, const Canvas& page, const fs::path& base) {
   require_gnuplot();
   const auto script_to = [&](const std::string& terminal, double scale, double letters, const char* file) {
     return fmt::format(

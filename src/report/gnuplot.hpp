@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "demix/types.hpp"
+#include "report/axis_range.hpp"
 
 /// What the figures share: gnuplot, run once on one script for a PNG and an SVG.
 namespace demix::report::gnuplot {
@@ -21,10 +22,6 @@ inline constexpr const char* purple = "#CC79A7";
 inline constexpr const char* orange = "#E69F00";
 inline constexpr const char* sky = "#56B4E9";
 inline constexpr std::array colours{blue, red, green, purple, orange, sky, black};  // of curves, in turn
-
-struct Range {
-  double lo, hi;
-};
 
 /// Of a legend: how its line and its point look, in gnuplot's words; empty = none.
 struct Entry {
@@ -42,7 +39,7 @@ std::size_t columns_of(const std::vector<Entry>& entries, double room);
 double height_of(const std::vector<Entry>& entries, std::size_t columns);
 
 /// Of a picture, in pixels.
-struct Page {
+struct Canvas {
   double width, height;
   std::string font;           ///< family,points
   double svg_scale = 4. / 3;  ///< of its letters: a point is 4/3 pixels in a PNG, one in an SVG
@@ -97,7 +94,7 @@ void require(bool ok, const std::string& message);
 
 /// Draws `script` to base.png and base.svg, both or none. Throws std::runtime_error with what to install if
 /// there is no gnuplot.
-std::vector<std::filesystem::path> draw(const std::string& script, const Page& page,
+std::vector<std::filesystem::path> draw(const std::string& script, const Canvas& page,
                                         const std::filesystem::path& base);
 
 }  // namespace demix::report::gnuplot

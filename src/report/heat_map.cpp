@@ -13,7 +13,6 @@ namespace demix::report {
 namespace {
 
 using gnuplot::literal;
-using gnuplot::Range;
 using gnuplot::require;
 using gnuplot::width_of;
 
@@ -50,8 +49,8 @@ void validate(const HeatMap& f) {
 }
 
 // Of the colours: a factor of three at least, so that there are numbers beside the bar.
-Range values_of(const HeatMap& f) {
-  Range r{std::numeric_limits<double>::infinity(), 0};
+AxisRange values_of(const HeatMap& f) {
+  AxisRange r{std::numeric_limits<double>::infinity(), 0};
   for (const double v : f.values.reshaped()) {
     if (!std::isnan(v)) r = {std::min(r.lo, v), std::max(r.hi, v)};
   }
@@ -75,7 +74,7 @@ double most_lines(const std::vector<std::string>& texts) {
 struct Layout {
   double left, top, across, down;  // of the cells
   Tics values;
-  gnuplot::Page page;
+  gnuplot::Canvas page;
 
   // Names and titles fit: what stands upright beside the cells is not longer than they are high.
   explicit Layout(const HeatMap& f) {
@@ -114,7 +113,7 @@ std::string frame_of(const HeatMap& f, const Layout& at) {
              gnuplot::named_tics(f.x), gnuplot::named_tics(f.y), f.x.size() - 1, f.y.size() - 1);
 }
 
-std::string colour_bar(const Layout& at, const Range& r) {
+std::string colour_bar(const Layout& at, const AxisRange& r) {
   return palette() + fmt::format(
                          "set logscale cb\nset cbrange [{:.6g}:{:.6g}]\nset cbtics ({})\n"
                          "set colorbox user origin {} size screen {:.5f},{:.5f} noborder\n",
@@ -136,7 +135,7 @@ std::string cross(double row, double column, bool text) {
 }
 
 // What is in a cell, in a colour that can be read on it.
-std::string inside(const HeatMap& f, Index row, Index column, const Range& r) {
+std::string inside(const HeatMap& f, Index row, Index column, const AxisRange& r) {
   const double v = f.values(row, column);
   const std::string text =
       f.texts.empty() ? "" : f.texts[static_cast<std::size_t>(row * f.values.cols() + column)];
@@ -165,7 +164,7 @@ Matrix<double> cells(const HeatMap& f, bool with_value) {
 }
 
 std::string script_for(const HeatMap& f, const Layout& at) {
-  const Range r = values_of(f);
+  const AxisRange r = values_of(f);
   std::string s = frame_of(f, at) + colour_bar(at, r);
   for (Index row = 0; row < f.values.rows(); ++row) {
     for (Index column = 0; column < f.values.cols(); ++column) s += inside(f, row, column, r);

@@ -69,7 +69,7 @@ struct Layout {
   Strings title;
   std::vector<gnuplot::Entry> legend;
   std::size_t legend_columns;
-  gnuplot::Page page;
+  gnuplot::Canvas page;
 
   explicit Layout(const NetworkFigure& f) : legend(legend_of(f)) {
     node_width = std::max(96.0, 2 * (corner + foot_step * static_cast<double>(f.W.rows())));

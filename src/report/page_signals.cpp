@@ -10,7 +10,6 @@
 namespace demix::report {
 namespace {
 
-using drawing::Range;
 using markup::escaped;
 using markup::number;
 
@@ -49,7 +48,7 @@ std::string axis(const Page& page, const Summary& s) {
 
 std::string trace_row(const Part& part, Index i, const std::string& name, const std::string& more) {
   const Summary::Channel& c = part.summary.channel(i);
-  const Range range = drawing::range_of(c.envelope);
+  const AxisRange range = drawing::range_of(c.envelope);
   const bool excerpt = has_excerpt(part.summary);
   std::string out = fmt::format("<div class=\"row{}\" role=\"img\" aria-label=\"{}: {}\">\n{}",
                                 excerpt ? "" : " short", escaped(name), escaped(more), label(name, more));
@@ -136,9 +135,10 @@ std::string truth_row(const Truth& truth, Index i, const std::string& name) {
   const Summary::Channel& source = truth.sources.summary.channel(i);
   const Summary::Channel& found = truth.recovered.channel(i);
   const Summary::Channel& error = truth.residual.channel(i);
-  const Range range = drawing::joined(drawing::range_of(source.excerpt), drawing::range_of(found.excerpt));
+  const AxisRange range =
+      drawing::joined(drawing::range_of(source.excerpt), drawing::range_of(found.excerpt));
   const double half = range.hi / 2 - range.lo / 2;
-  const Range whole = drawing::joined(drawing::range_of(source.sample), drawing::range_of(found.sample));
+  const AxisRange whole = drawing::joined(drawing::range_of(source.sample), drawing::range_of(found.sample));
   const std::string quality = quality_of(truth, i);
   return fmt::format("<div class=\"row short beside\" role=\"img\" aria-label=\"{}: {}\">\n{}<div>",
                      escaped(name), quality, label(name, quality)) +
@@ -168,7 +168,7 @@ std::string mixtures(const Page& page) {
   const Part& part = page.mixtures;
   const auto range = [&](Index i) {
     const Summary::Channel& c = part.summary.channel(i);
-    const Range r = drawing::range_of(c.envelope);
+    const AxisRange r = drawing::range_of(c.envelope);
     if (c.count == 0) return std::string("no numbers");
     if (r.lo == r.hi) return fmt::format("constant, {}{}", number(r.lo), unit_of(part, i));
     return fmt::format("{} to {}{}", number(r.lo), number(r.hi), unit_of(part, i));

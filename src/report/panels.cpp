@@ -34,7 +34,7 @@ double height_of(const Lines& lines, double each = text_line) {
 double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 
 // 0 to 1 along the axis
-double share(double v, const gnuplot::Range& r, bool log) {
+double share(double v, const AxisRange& r, bool log) {
   return log ? std::log(v / r.lo) / std::log(r.hi / r.lo) : (v - r.lo) / (r.hi - r.lo);
 }
 
@@ -244,7 +244,7 @@ class Drawing {
   std::vector<Around> around_;
   std::vector<double> left_, right_, above_, below_;  // margins: of the columns, of the rows
   Lines title_;
-  gnuplot::Page page_;
+  gnuplot::Canvas page_;
   std::string script_;
 };
 

@@ -18,7 +18,7 @@ struct Line {
 
 struct Axes {
   std::string title, x_label, y_label;
-  gnuplot::Range x, y;
+  AxisRange x, y;
   bool log_x = false, log_y = false;
   std::vector<Line> lines;
   std::string script;  ///< that draws what is inside

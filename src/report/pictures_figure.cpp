@@ -9,7 +9,6 @@
 namespace demix::report {
 namespace {
 
-using gnuplot::Range;
 using gnuplot::require;
 using gnuplot::wrapped;
 using Row = PicturesFigure::Row;
@@ -47,14 +46,14 @@ void validate(const PicturesFigure& f) {
 }
 
 // From black to white: nearly all values, so that a few far out do not make the others grey.
-Range greys_of(Vector<double> values) {
+AxisRange greys_of(Vector<double> values) {
   const auto at = [&](double share) {
     const auto k = static_cast<Index>(share * static_cast<double>(values.size() - 1));
     std::nth_element(values.begin(), values.begin() + k, values.end());
     return values(k);
   };
-  const Range r{at(clipped), at(1 - clipped)};
-  return r.hi > r.lo ? r : Range{r.lo - 1, r.hi + 1};
+  const AxisRange r{at(clipped), at(1 - clipped)};
+  return r.hi > r.lo ? r : AxisRange{r.lo - 1, r.hi + 1};
 }
 
 // Rows that take means of as many as fall together, for a side of n pixels that is to have fewer.
@@ -72,7 +71,7 @@ Matrix<double> means(Index n, Index fewer) {
 }
 
 // 0 to 255, with at most so many pixels along a side.
-Matrix<double> grey_picture(const Vector<double>& pixels, Index width, Index height, const Range& greys) {
+Matrix<double> grey_picture(const Vector<double>& pixels, Index width, Index height, const AxisRange& greys) {
   const Matrix<double> grey =
       ((pixels.array() - greys.lo) / (greys.hi - greys.lo) * 255).cwiseMax(0).cwiseMin(255);
   const Matrix<double> rows = grey.reshaped<Eigen::RowMajor>(height, width);
@@ -84,7 +83,7 @@ Matrix<double> grey_picture(const Vector<double>& pixels, Index width, Index hei
 }
 
 // Heights of bars side by side, the largest 1, and where the last one ends.
-Vector<double> histogram_of(const Vector<double>& pixels, const Range& greys) {
+Vector<double> histogram_of(const Vector<double>& pixels, const AxisRange& greys) {
   Vector<double> counts = Vector<double>::Zero(bins + 1);
   for (const double v : pixels) {
     if (v < greys.lo || v > greys.hi) continue;
@@ -100,7 +99,7 @@ struct Layout {
   double column;              // from one to the next
   std::vector<double> tops;   // of the pictures in each row
   Strings title;
-  gnuplot::Page page;
+  gnuplot::Canvas page;
 
   explicit Layout(const PicturesFigure& f) {
     const double scale = largest / static_cast<double>(std::max(f.width, f.height));
@@ -162,7 +161,7 @@ class Script {
   }
 
   void pair(const Vector<double>& pixels, double x, double y) {
-    const Range greys = greys_of(pixels);
+    const AxisRange greys = greys_of(pixels);
     image(grey_picture(pixels, figure_.width, figure_.height, greys), x, y, at_.across, at_.down);
     if (!figure_.histograms) return;
     const double beside = x + at_.across + gap;

@@ -45,9 +45,9 @@ struct Panel {
   double left, bottom, width, height;  // of the page
 };
 
-class Page {
+class TracePanels {
  public:
-  explicit Page(std::string& script) : script_(script) {}
+  explicit TracePanels(std::string& script) : script_(script) {}
 
   // Samples one after the other, or the least and the most of each stretch of `stride` of them.
   void traces(const Panel& p, const std::string& title, const std::vector<Trace>& traces, double limit,
@@ -137,7 +137,7 @@ std::string script_for(const SeparationFigure& f) {
       "set label 4 \"{{/:Bold —}} estimate\" at screen 0.55,0.025 tc rgb '{}'\n"
       "set label 5 \"{{/:Bold —}} difference\" at screen 0.74,0.025 tc rgb '{}'\n",
       black, blue, red, green);
-  Page page(s);
+  TracePanels page(s);
   const double top = 0.93;
   const double bottom = 0.06;
   for (Index i = 0; i < n; ++i) {

@@ -61,7 +61,7 @@ std::vector<Number> linear_numbers(const Axis& axis, double points) {
 }
 
 // The powers of ten on the axis that are multiples of `every`.
-std::vector<Number> powers(const gnuplot::Range& r, int every) {
+std::vector<Number> powers(const AxisRange& r, int every) {
   std::vector<Number> out;
   for (int k = static_cast<int>(std::ceil(std::log10(r.lo) - slack)); k <= std::log10(r.hi) + slack; ++k) {
     if (k % every == 0) out.push_back(power_of_ten(k));
@@ -69,7 +69,7 @@ std::vector<Number> powers(const gnuplot::Range& r, int every) {
   return out;
 }
 
-std::vector<Number> with_digits(const gnuplot::Range& r, const std::vector<int>& digits) {
+std::vector<Number> with_digits(const AxisRange& r, const std::vector<int>& digits) {
   std::vector<Number> out;
   for (int k = static_cast<int>(std::floor(std::log10(r.lo))); k <= std::log10(r.hi); ++k) {
     for (const int d : digits) {
@@ -95,7 +95,7 @@ std::vector<Number> log_numbers(const Axis& axis, double points) {
 }
 
 // Without numbers: 2, 3, ... 9 in each decade, or the powers of ten where there are many.
-std::vector<Number> between(const gnuplot::Range& r) {
+std::vector<Number> between(const AxisRange& r) {
   return r.hi / r.lo > 1e8 ? powers(r, 1) : with_digits(r, {2, 3, 4, 5, 6, 7, 8, 9});
 }
 

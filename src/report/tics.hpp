@@ -15,7 +15,7 @@ struct Tics {
 
 /// Where they stand.
 struct Axis {
-  gnuplot::Range range;
+  AxisRange range;
   bool log = false;
   double length = 0;    ///< in pixels
   bool across = false;  ///< numbers stand beside each other, not above

@@ -96,7 +96,7 @@ TEST(PaperRuns, AreRanked) {
 }
 
 TEST_F(Paper, ProgressNeverRunsBackwards) {
-  EXPECT_FALSE(part({}, 0, 1));
+  EXPECT_FALSE(part_of({}, 0, 1));
   for (const char* name : {"fig2b", "lambda", "equal-kurtosis"}) {
     double last = 0;
     setting.progress = [&](double share) {
@@ -111,7 +111,7 @@ TEST_F(Paper, ProgressNeverRunsBackwards) {
 TEST_F(Paper, AFigureIsDrawnAndTold) {
   const Item& item = item_named("fig1a");
   const Made made{&item, item.make(setting)};
-  for (const Picture& p : made.result.pictures) {
+  for (const Figure& p : made.result.pictures) {
     for (const char* extension : {".svg", ".png"}) {
       EXPECT_GT(std::filesystem::file_size(setting.folder / (p.name + extension)), 1000U);
     }

@@ -54,7 +54,8 @@ class Cli(Program):
                               "infomax", "amari", "eghr", "bcm", "oja-subspace", "psp", "bio-nica", "orica"}, names)
         self.assertEqual({m["name"] for m in listed if m["local"] == "yes"}, {"hj", "eghr", "bcm", "psp", "bio-nica"})
         network = next(m for m in listed if m["name"] == "sm-ica")
-        self.assertEqual({f["name"]: f["local"] for f in network["forms"]}, {"natural": "synapses", "published": "yes"})
+        self.assertEqual({f["name"]: f["local"] for f in network["forms"]}, {"natural": "synapses", "local": "yes",
+                                                                               "published": "yes"})
         self.assertEqual({m["name"] for m in listed if m["needs_whitening"]}, {"nonlinear-oja", "eghr", "bcm"})
         page = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
         self.assertEqual(page.read_text(), self.ok("methods", "--markdown").stdout)  # the docs are this table

@@ -6,7 +6,7 @@ namespace demix::report::gnuplot {
 namespace {
 
 constexpr const char* script = "plot x\n";
-const Page page{300, 200, "sans,10"};
+const Canvas page{300, 200, "sans,10"};
 
 class Gnuplot : public testing::FigureTest {
  protected:
