@@ -18,11 +18,11 @@ void CrosstalkSums::add(const LineMatrix<double>& Y, Index d, const double* weig
   const Vector<double> slope = length.unaryExpr([&](double a) { return weight_derivative(weight_, a); });
   Vector<double> own = Vector<double>::Ones(Y.cols());
   if (weights) own = Eigen::Map<const Vector<double>>(weights, Y.cols());
-  Scratch<double> rooms[4];
-  LineMatrix<double>& squares = *rooms[0];
-  LineMatrix<double>& owned = *rooms[1];
-  LineMatrix<double>& weighted = *rooms[2];
-  LineMatrix<double>& sloped = *rooms[3];
+  Scratch<double> scratch[4];
+  LineMatrix<double>& squares = *scratch[0];
+  LineMatrix<double>& owned = *scratch[1];
+  LineMatrix<double>& weighted = *scratch[2];
+  LineMatrix<double>& sloped = *scratch[3];
   squares.resize(Y.rows(), Y.cols());
   const Index filled = lane_rows<double>(d);
   squares.topRows(filled) = Y.topRows(filled).array().square();  // y_i^2

@@ -9,7 +9,7 @@
 namespace demix {
 namespace {
 
-// Has its room on the stack, which Eigen's matrices of any size cannot.
+// Memory on the stack, which Eigen's matrices of any size do not use.
 constexpr Index small = 32;
 using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, small, small>;
 

@@ -23,8 +23,8 @@ template <typename T>
 Matrix<T> affine(const Matrix<double>& A, const Frames<T>& X, const Vector<double>& from,
                  const Vector<double>& to) {
   Matrix<T> Y(A.rows(), X.cols());
-  Scratch room;
-  LineMatrix<double>& y = *room;
+  Scratch scratch;
+  LineMatrix<double>& y = *scratch;
   const Multiplier<double> by(A);
   Index start = 0;
   for_each_centred_block(X, from, nullptr, [&](const Block<double>& block) {

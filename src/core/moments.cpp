@@ -57,8 +57,8 @@ void Moments::add_frames(const Frames<T>& X, const double* weights) {
                                 std::to_string(X.rows()));
   }
   resolution_ = std::max(resolution_, static_cast<double>(std::numeric_limits<T>::epsilon()));
-  Scratch room;
-  LineMatrix<double>& weighed = *room;
+  Scratch scratch;
+  LineMatrix<double>& weighed = *scratch;
   for (Index start = 0; start < X.cols(); start += piece_frames) {
     const auto x = X.middleCols(start, std::min(piece_frames, X.cols() - start));
     const double* some = weights ? weights + start : nullptr;
@@ -160,8 +160,8 @@ void WeightedMoments::add(const AnyFrames& X, const double* weights) {
     count_ += doubles->cols();
     return;
   }
-  Scratch room;
-  LineMatrix<double>& r = *room;  // R (x - mean); h = Q r is as long
+  Scratch scratch;
+  LineMatrix<double>& r = *scratch;  // R (x - mean); h = Q r is as long
   Vector<double> w;
   for_each_centred_block(X, basis_->mean, weights, [&](const Block<double>& block) {
     multiply(basis_->R, block.x, r, block.ahead);

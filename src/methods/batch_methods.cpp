@@ -6,7 +6,7 @@
 #include "demix/picard.hpp"
 #include "demix/separate.hpp"
 #include "demix/sm_ica_offline.hpp"
-#include "methods/record.hpp"
+#include "methods/model_options.hpp"
 
 namespace demix {
 namespace {
@@ -17,7 +17,7 @@ BatchOptions batch_options(const MethodOptions& o) {
 }
 
 Outcome done(Model model, const MethodOptions& o, std::string why = {}) {
-  record(model, o);
+  record_options(model, o);
   return {std::move(model), std::move(why), {}};
 }
 

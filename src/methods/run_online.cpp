@@ -9,7 +9,7 @@
 #include "demix/fobi.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
-#include "methods/record.hpp"
+#include "methods/model_options.hpp"
 
 namespace demix {
 namespace {
@@ -216,7 +216,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
   out.model.options = {{"passes", std::to_string(o.passes)},
                        {"shuffle", o.shuffle ? "yes" : "no"},
                        {"seed", std::to_string(o.seed)}};
-  record(out.model, o);
+  record_options(out.model, o);
   if (method.by_kurtosis && Q.rows() == Q.cols()) warn_if_elsewhere(out.model, feed.recording, Q, weight);
   if (!method.by_kurtosis && method.finds == Finds::sources) warn_if_still_mixed(out.model, X);
   return out;

@@ -4,7 +4,7 @@
 #include "demix/methods.hpp"
 #include "demix/metrics.hpp"
 #include "demix/synthetic.hpp"
-#include "methods/record.hpp"
+#include "methods/model_options.hpp"
 #include "support.hpp"
 
 /// How online methods are fed: which frames, in which order, how often.
@@ -116,7 +116,7 @@ TEST(Feeding, ShufflingIsWhatSortedFramesNeed) {
 TEST(Record, TellsWhatWasAskedFor) {
   using Recorded = std::map<std::string, std::string>;
   Model model;
-  record(model, {});
+  record_options(model, {});
   EXPECT_EQ(model.options, Recorded{});
   MethodOptions o;
   o.form = "tanh";
@@ -129,7 +129,7 @@ TEST(Record, TellsWhatWasAskedFor) {
   o.order = Order::power;
   o.stability = 7;
   o.lambda = {1, 2.5};
-  record(model, o);
+  record_options(model, o);
   EXPECT_EQ(model.options, (Recorded{{"form", "tanh"},
                                      {"components", "3"},
                                      {"eta", "0.1"},
@@ -144,7 +144,7 @@ TEST(Record, TellsWhatWasAskedFor) {
   share.share = 0.95;
   share.whiten = true;
   Model other;
-  record(other, share);
+  record_options(other, share);
   EXPECT_EQ(other.options, (Recorded{{"components", "0.95"}, {"whiten", "yes"}}));
 }
 

@@ -1,4 +1,4 @@
-#include "methods/record.hpp"
+#include "methods/model_options.hpp"
 
 #include <array>
 #include <charconv>
@@ -13,7 +13,7 @@ std::string text(double value) {  // the shortest that reads back the same
 
 }  // namespace
 
-void record(Model& model, const MethodOptions& o) {
+void record_options(Model& model, const MethodOptions& o) {
   if (!o.form.empty()) model.options["form"] = o.form;
   if (o.components > 0) model.options["components"] = std::to_string(o.components);
   if (o.share > 0) model.options["components"] = text(o.share);
