@@ -2,8 +2,10 @@
 # make test    install what testing needs besides, build, and run every test, optimised
 # make asan    the same tests, but the bars, under ASan and UBSan
 # make build   leaves the program at build/demix
+# make python  install what the Python package needs, build its wheel in build-python/, install that in build-python/venv
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
+# make bench-python  the Python package beside scikit-learn and MNE
 # make soak    a billion frames, or ten minutes of them
 # make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) of CPU time each
 # make hostile bad files, forged states, kills, full disks, closed descriptors against the program, in ten minutes
@@ -14,12 +16,22 @@ SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
 .PHONY: demo test build install bench bench-peers bars soak lint check-format format coverage asan tsan fuzz hostile clean
+.PHONY: python bench-python
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
 
 demo: build
 	build/demix demo -o demo
+
+# A virtual environment that sees the packages of the system, and demix. PYTHON: Debian's, unless another is named.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+python: scripts/.installed-build scripts/.installed-python scripts/.installed-python-test
+	@$(PYTHON) -c 'import numpy' || { echo "$(PYTHON) has no NumPy: install it, or name another by PYTHON=PATH" >&2; exit 1; }
+	$(PYTHON) -m build --no-isolation --outdir build-python .
+	$(PYTHON) -m venv --system-site-packages --clear build-python/venv
+	build-python/venv/bin/pip install --quiet --no-index --force-reinstall --no-deps build-python/demix-*.whl
+	cd build-python && venv/bin/python -c 'import demix; print("demix", demix.__version__, "is in build-python/venv")'
 
 test: build/.with-tests
 	cmake --build build -j $(JOBS) --target demix_optimised
@@ -67,6 +79,10 @@ bench-peers: scripts/.installed-build scripts/.installed-peers
 	cmake --build build-bench -j $(JOBS) --target batch_time
 	bench/compare-peers build-bench/bench/batch_time -o build-bench/peers
 
+bench-python: build/.with-tests
+	cmake --build build -j $(JOBS) --target demix_python
+	PYTHONPATH=build/python bench/compare-python
+
 soak: scripts/.installed-build scripts/.installed-bench
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS) --target soak
@@ -98,8 +114,8 @@ build/.configured: CMakePresets.json | scripts/.installed-build
 	cmake --preset release -DDEMIX_BUILD_TESTS=OFF
 	touch $@
 
-build/.with-tests: build/.configured | scripts/.installed-test
-	cmake --preset release -DDEMIX_BUILD_TESTS=ON
+build/.with-tests: build/.configured | scripts/.installed-test scripts/.installed-python scripts/.installed-python-test
+	cmake --preset release -DDEMIX_BUILD_TESTS=ON -DDEMIX_BUILD_PYTHON=ON
 	touch $@
 
 # One stamp for each group of packages in scripts/install-deps.

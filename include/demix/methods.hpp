@@ -20,6 +20,8 @@
 /// The one table of methods: it feeds `demix methods`, `--method`, the docs and the comparisons.
 namespace demix {
 
+class OnlineSeparator;
+
 /// Everything a method can be asked for; a method ignores nothing silently: what it cannot do, it refuses.
 struct MethodOptions {
   std::uint64_t seed = 0;
@@ -35,6 +37,8 @@ struct MethodOptions {
   std::optional<bool> whiten;  ///< online methods: whiten the input first; not given: see Input::white
   std::optional<Order> order;  ///< batch ICA: of the components; default by kurtosis
   std::optional<Matrix<double>> start;  ///< fastica, picard: an unmixing to go on from
+  std::optional<Index> max_iterations;  ///< batch methods that take steps: at most so many; jade: sweeps
+  std::optional<double> tolerance;      ///< the same: when they are done, as each defines it
   Index stability = 0;                  ///< batch ICA: times it is done again on two halves of the frames
   Index passes = 1;                     ///< online methods: times over the data
   bool shuffle = false;                 ///< online methods: a new random order in every pass
@@ -43,6 +47,8 @@ struct MethodOptions {
       dynamics;                   ///< sm-ica as published: how its outputs settle; default solve
   std::optional<bool> autapses;   ///< of iterated dynamics; see SmIcaNetworkOptions
   NetworkTrace* trace = nullptr;  ///< networks: where to note what they are like while they learn
+  /// Of own_rule(): makes the separator, from its numbers of inputs and outputs and a seed.
+  std::function<std::unique_ptr<OnlineSeparator>(Index, Index, std::uint64_t)> rule;
   ProgressCallback progress;
 };
 
@@ -130,6 +136,7 @@ struct Method {
   bool takes_sub_gaussian = false;  ///< how many sources are
   bool takes_start = false;         ///< an unmixing to go on from
   bool is_network = false;          ///< can be traced
+  bool takes_tolerance = false;     ///< and a largest number of iterations
   bool batch_ica = false;           ///< weights of frames, order, stability
 
   Outcome (*batch)(const Recording& X, const MethodOptions& options) = nullptr;  // if batch
@@ -150,6 +157,10 @@ struct Method {
 };
 
 std::span<const Method> methods();
+
+/// An online method that is not in the table: MethodOptions::rule, run and compared as those that are. Its
+/// input is centred.
+const Method& own_rule();
 const Method& method_named(std::string_view name);  ///< throws std::invalid_argument listing the names
 
 }  // namespace demix

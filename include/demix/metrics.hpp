@@ -62,6 +62,11 @@ struct BssEval {
 };
 BssEval bss_eval(const Frames<double>& S, const Frames<double>& Y, const Matching* matching = nullptr);
 
+/// Mutual information between the channels of X that y = unmixing x takes out (Delorme, Palmer, Onton,
+/// Oostenveld, Makeig 2012), nats per frame: sum H(x_i) - sum H(y_i) + log |det unmixing|. unmixing is
+/// square.
+double mutual_information_reduction(const Matrix<double>& unmixing, const Frames<double>& X);
+
 /// Rows shifted and scaled to mean 0 and variance 1 (a constant row becomes 0).
 Matrix<double> standardized(const Frames<double>& X);
 

@@ -166,9 +166,10 @@ Separated separate(const Recording& X, const BatchOptions& options) {
   Separated out = separate_once(X, options);
   std::vector<std::int64_t> left_out;
   constexpr int rounds = 5;
+  const std::int64_t handful = out.model.samples / 20;  // of a few frames each one stands out
   for (int k = 0; k < rounds; ++k) {
     const std::vector<std::int64_t> more = in_all(glitches_of(out.model), left_out);
-    if (more.empty()) break;
+    if (more.empty() || std::ssize(left_out) + std::ssize(more) > handful) break;
     left_out.insert(left_out.end(), more.begin(), more.end());
     std::sort(left_out.begin(), left_out.end());
     std::vector<Segment> bad;

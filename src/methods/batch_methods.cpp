@@ -48,12 +48,16 @@ Outcome run_fastica(const Recording& X, const MethodOptions& o) {
     contrast.resize(at);
   }
   if (!contrast.empty()) options.contrast = contrast_named(contrast);
+  options.max_iterations = o.max_iterations.value_or(options.max_iterations);
+  options.tolerance = o.tolerance.value_or(options.tolerance);
   return separate_by(
       X, o, [&](const WhiteRecording& white) { return fastica(white, options, start_of(white, o)); });
 }
 
 Outcome run_picard(const Recording& X, const MethodOptions& o) {
-  const PicardOptions options{.orthogonal = o.form != "free"};
+  PicardOptions options{.orthogonal = o.form != "free"};
+  options.max_iterations = o.max_iterations.value_or(options.max_iterations);
+  options.tolerance = o.tolerance.value_or(options.tolerance);
   return separate_by(X, o,
                      [&](const WhiteRecording& white) { return picard(white, options, start_of(white, o)); });
 }
@@ -67,6 +71,8 @@ Outcome run_jade(const Recording& X, const MethodOptions& o) {
   JadeOptions options;
   // Of one, now and then two sources stay mixed; from three on it takes as long as JADE, up to 32 components.
   if (o.form == "k-jade") options.neighbours = 2;
+  options.max_sweeps = o.max_iterations.value_or(options.max_sweeps);
+  options.tolerance = o.tolerance.value_or(options.tolerance);
   return separate_by(X, o, [&](const WhiteRecording& white) { return jade(white, options); });
 }
 
@@ -75,6 +81,8 @@ Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o) {
   options.seed = o.seed;
   options.weight = o.weight.value_or(Weight::square);
   options.whitening = batch_options(o).whitening;
+  options.max_iterations = o.max_iterations.value_or(options.max_iterations);
+  options.tolerance = o.tolerance.value_or(options.tolerance);
   if (o.form == "published") {
     options.steps = SmIcaOfflineOptions::Steps::published;
     options.eta = *o.eta;

@@ -77,6 +77,7 @@ const auto table = std::to_array<Method>({
      .forms = fastica_forms,
      .passes = 12,
      .takes_start = true,
+     .takes_tolerance = true,
      .batch_ica = true,
      .batch = run_fastica},
     {.name = "picard",
@@ -86,6 +87,7 @@ const auto table = std::to_array<Method>({
      .forms = picard_forms,
      .passes = 40,
      .takes_start = true,
+     .takes_tolerance = true,
      .batch_ica = true,
      .batch = run_picard},
     {.name = "fobi",
@@ -104,6 +106,7 @@ const auto table = std::to_array<Method>({
      .reference = "Cardoso, Souloumiac 1993; k-jade: Miettinen et al. 2013",
      .forms = jade_forms,
      .passes = 4,
+     .takes_tolerance = true,
      .batch_ica = true,
      .batch = run_jade},
     {.name = "sm-ica-offline",
@@ -115,6 +118,7 @@ const auto table = std::to_array<Method>({
      .by_kurtosis = true,
      .takes_lambda = true,
      .takes_weight = true,
+     .takes_tolerance = true,
      .batch = run_sm_ica_offline},
     {.name = "sm-ica",
      .online = true,
@@ -253,6 +257,8 @@ MethodOptions Method::checked(MethodOptions o) const {
   refuse(o.order && !batch_ica, name, "order");
   refuse(o.stability > 0 && !batch_ica, name, "stability");
   refuse(o.start && !takes_start, name, "start");
+  refuse(o.max_iterations && !takes_tolerance, name, "max_iterations");
+  refuse(o.tolerance && !takes_tolerance, name, "tolerance");
   if (online) {
     refuse(o.share > 0 && !o.whiten.value_or(false), name, "components",
            " as a share, unless it whitens its input");
@@ -291,6 +297,20 @@ std::unique_ptr<OnlineSeparator> Method::start(Index inputs, Index outputs, cons
 }
 
 std::span<const Method> methods() { return table; }
+
+const Method& own_rule() {
+  static const Method method{.name = "own-rule",
+                             .online = true,
+                             .input = Input::centred,
+                             .sources = "what the rule does",
+                             .reference = "a rule of one's own",
+                             .forms = one_form,
+                             .make = [](Index inputs, Index outputs, const MethodOptions& o) {
+                               if (!o.rule) throw std::invalid_argument("rule: expected one, got none");
+                               return o.rule(inputs, outputs, o.seed);
+                             }};
+  return method;
+}
 
 const Method& method_named(std::string_view name) {
   std::string known;

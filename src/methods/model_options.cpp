@@ -27,6 +27,8 @@ void record_options(Model& model, const MethodOptions& o) {
   if (o.sub_gaussian) model.options["sub_gaussian"] = std::to_string(*o.sub_gaussian);
   if (o.whiten) model.options["whiten"] = *o.whiten ? "yes" : "no";
   if (o.order) model.options["order"] = order_name(*o.order);
+  if (o.max_iterations) model.options["max_iterations"] = std::to_string(*o.max_iterations);
+  if (o.tolerance) model.options["tolerance"] = text(*o.tolerance);
   if (o.stability > 0) model.options["stability"] = std::to_string(o.stability);
   std::string lambda;
   for (const double v : o.lambda) lambda.append(lambda.empty() ? "" : ",").append(text(v));

@@ -96,7 +96,8 @@ TEST(Moments, MisuseIsNamed) {
     require_finite(X);
     FAIL() << "NaN passed";
   } catch (const std::invalid_argument& e) {
-    EXPECT_STREQ(e.what(), "X: value NaN in channel 2, frame 5; remove or repair such frames first");
+    EXPECT_STREQ(e.what(),
+                 "X: value NaN in channel 2, frame 5; remove or repair frames with NaN or Inf first");
   }
 }
 

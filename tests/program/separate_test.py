@@ -237,7 +237,7 @@ class Separate(Program):
         np.savetxt(self.dir / "clean.csv", np.load(self.dir / "clean.npy"))
         self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.csv", "--frame-weights", self.dir / "w.csv",
                      "-o", self.dir / "x.json")
-        self.refused("frame 4999; remove or repair such frames first (counted without the bad frames)", "fit",
+        self.refused("frame 4999; remove or repair frames with NaN or Inf first (counted without the bad frames)", "fit",
                      self.dir / "spoilt.npy", "--bad", "0-2", "-o", self.dir / "x.json")
         self.refused("--live", "separate", self.dir / "clean.npy", "-m", "stream", "--live", "--bad", "0-2", "-o",
                      self.dir / "out", code=2)
