@@ -43,12 +43,16 @@ class InverseRoot {
   }
   double cost() const { return 3 * static_cast<double>(n_ * n_ * n_); }
   const Matrix<double>& result() const { return Z_; }
+  Index size() const { return n_; }
 
   template <typename Archive>
   void fields(Archive& a) {
     a(n_, iterations_, scale_, Y_, Z_);
   }
-  void loaded() const { require_state(n_ >= 0 && n_ <= Y_.cols(), "a root larger than its matrix"); }
+  void loaded() const {
+    require_state(n_ >= 0 && n_ <= Y_.cols(), "a root larger than its matrix");
+    require_state(iterations_ >= 0 && iterations_ <= most_iterations && scale_ > 0, "a root out of range");
+  }
 
  private:
   static constexpr int most_iterations = 60;

@@ -41,7 +41,7 @@ class JacobiSvd {
       if (q_ < n) continue;
       p_ = 0;
       q_ = 1;
-      if (!std::exchange(turned_, false) || ++sweep_ == most_sweeps) return done();
+      if (!std::exchange(turned_, false) || ++sweep_ >= most_sweeps) return done();
     }
     return false;
   }
@@ -56,8 +56,9 @@ class JacobiSvd {
   }
   void loaded() const {
     const Index n = A_.cols();
-    require_state(p_ >= 0 && (p_ < q_ || n < 2) && q_ <= std::max<Index>(n - 1, 1) && sweep_ >= 0,
+    require_state(p_ >= 0 && (p_ < q_ || n < 2) && q_ <= std::max<Index>(n - 1, 1),
                   "a pair of columns out of range");
+    require_state(sweep_ >= 0 && sweep_ <= most_sweeps && scale_ > 0, "a sweep out of range");
     for (const Index i : order_) require_state(i >= 0 && i < n, "an order out of range");
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace demix {
 namespace {
@@ -72,8 +73,8 @@ void OnePassIca::loaded() const {
   require_state(outputs_ >= 0 && outputs_ <= white_.live(), "more outputs than live directions");
   require_state(components_ == 0 || (outputs_ <= components_ && rank() <= components_),
                 "more components than outputs");
-  require_state(next_pass_ >= 0 && next_pass_ < std::int64_t{1} << 62 && iterations_ >= 0,
-                "a count out of range");
+  require_state(next_pass_ >= 0 && next_pass_ < std::int64_t{1} << 62, "a count out of range");
+  require_state(iterations_ >= 0 && iterations_ < 1 << 20, "more passes than a search has");
   require_state(count() > 0 || (stage_ == Stage::idle && rank() == 0 && add_ != Add::sum && !summing_),
                 "a solution of no frames");
   require_state((stage_ == Stage::idle && !found_.busy()) || outputs_ > 0, "work on no outputs");
@@ -82,6 +83,8 @@ void OnePassIca::loaded() const {
                 "a pass of other outputs");
   require_state(stage_ != Stage::pass || !pass_.done(), "a pass that is over");
   require_state(stage_ != Stage::judge || pass_.frames() > 0, "a pass over no frames");
+  require_state(stage_ != Stage::turn || root_.size() == outputs_, "a turn of other outputs");
+  require_state(summing_ || (stage_ != Stage::newton && add_ != Add::sum), "a step from no sums");
 }
 
 // Everything is at hand, and there is little of it: what is found changes with every frame.
@@ -336,16 +339,21 @@ void OnePassIca::begin_sums() {
 void OnePassIca::newton() {
   const Index n = channels();
   const Index r = outputs_;
+  const bool searched = std::exchange(iterations_, 0) > 0;  // no step since
   sums_.expectations(white_, r, expected_);
-  if (!(expected_.off_white(r) <= 1)) {  // too far for a step of first order
-    publish();
-    return begin_search();
+  const bool close = expected_.off_white(r) <= 1;  // if not, too far for a step of first order
+  if (close) {
+    step_.solve(expected_, r);
+    set_identity(A_, n);
+    A_.topLeftCorner(r, r) += step_.E.topLeftCorner(r, r);
+    work_ = A_;
   }
-  step_.solve(expected_, r);
-  set_identity(A_, n);
-  A_.topLeftCorner(r, r) += step_.E.topLeftCorner(r, r);
-  work_ = A_;
-  if (!invert(work_, n, A_inverse_)) return begin_search();
+  if (!close || !invert(work_, n, A_inverse_)) {
+    publish();
+    stage_ = Stage::idle;
+    if (!searched) begin_search();  // what a search has just come to, another would come to again, for ever
+    return;
+  }
   zero_ = white_.mean();
   sums_.move(A_, zero_, r);
   for (Index i = 0; i < r; ++i) fourth_(i) = sums_.fourth(i) / count();

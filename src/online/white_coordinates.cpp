@@ -60,6 +60,8 @@ void WhiteCoordinates::loaded() const {
   require_state(!busy() || (frames_ > 0 && new_count_ > 0), "a block without frames");
   require_state(based_ || (stage_ != Stage::place && stage_ != Stage::check && count_ == 0),
                 "coordinates that are not there yet");
+  require_state(stage_ != Stage::turn || (based_ && live_ > 0 && root_.size() == live_),
+                "a turn of other directions");
 }
 
 void WhiteCoordinates::begin_add(const Frames<double>& X) {

@@ -41,6 +41,7 @@ class WhiteOutputs {
     a(root_, busy_, outputs_, rank_, unmixing_, mixing_, mean_);
     require_state(outputs_ >= 0 && outputs_ <= mean_.size() && rank_ >= 0 && rank_ <= mean_.size(),
                   "more outputs than channels");
+    require_state(!busy_ || (outputs_ > 0 && root_.size() == outputs_), "a root of other outputs");
   }
 
  private:

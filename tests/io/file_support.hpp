@@ -17,6 +17,7 @@ inline std::filesystem::path test_file(const std::string& name) {
 }
 
 inline void put(const std::filesystem::path& path, const std::string& bytes) {
+  std::filesystem::remove(path);  // ext4 waits for the disk where a file is cut and written anew
   std::ofstream(path, std::ios::binary) << bytes;
 }
 

@@ -1,7 +1,13 @@
+#include <sys/resource.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
+#include "core/archive.hpp"
 #include "core/checksum.hpp"
+#include "online/inverse_root.hpp"
+#include "online/jacobi_svd.hpp"
 #include "online/stream_support.hpp"
 #include "support.hpp"
 
@@ -125,6 +131,58 @@ TEST(StreamState, ManyChannelsAreCheckedToo) {
     if (!refusal<float>(bad).empty()) continue;
     StreamSeparator<float> on = StreamSeparator<float>::restore(bad);
     ASSERT_TRUE(run(on, many(34, 300, 2)).allFinite()) << k;
+  }
+}
+
+// A frame of the sample that the covariance does not know of: no search makes the sums white.
+TEST(StreamState, FinishEndsThoughTheSampleBeliesTheCovariance) {
+  const Matrix<double> X = many(3, 300, 3);
+  StreamSeparator<double> stream(3);
+  run(stream, X);
+  const std::string good = stream.state();
+  const std::string frame(reinterpret_cast<const char*>(X.col(10).data()), 3 * sizeof(double));
+  const std::size_t at = good.find(frame);
+  ASSERT_NE(at, std::string::npos);
+  for (const double value : {1e3, 1e20, 1e40, 1e74}) {
+    const std::string bad = with(with(good, at, value), at + 40, -value);
+    ASSERT_EQ(refusal(bad), "");
+    EXPECT_EXIT(
+        {
+          const rlimit seconds{20, 21};  // of CPU time
+          ::setrlimit(RLIMIT_CPU, &seconds);
+          StreamSeparator<double> on = StreamSeparator<double>::restore(bad);
+          const bool finite = run(on, many(3, 135, 4)).allFinite();
+          on.finish();
+          std::exit(finite && on.unmixing().allFinite() ? 0 : 1);
+        },
+        ::testing::ExitedWithCode(0), "")
+        << value;
+  }
+}
+
+// Iterations of which there are so many at most cannot be more, or fewer than none.
+TEST(StreamState, IterationsOutOfRangeAreRefused) {
+  const auto taken = [](auto part, std::size_t at_from_end, int iterations) {
+    Saver saver;
+    saver(part);
+    std::memcpy(saver.bytes.data() + saver.bytes.size() - at_from_end, &iterations, sizeof iterations);
+    try {
+      Loader loader(saver.bytes);
+      loader(part);
+      return true;
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  };
+  const std::size_t matrix =
+      2 * sizeof(Index) + static_cast<std::size_t>(padded_square(3).size()) * sizeof(double);
+  const std::size_t of_root = 2 * matrix + sizeof(double) + sizeof(int);
+  const std::size_t of_svd = sizeof(double) + sizeof(bool) + sizeof(int);
+  EXPECT_TRUE(taken(InverseRoot(3), of_root, 5));
+  EXPECT_TRUE(taken(JacobiSvd(3, 3), of_svd, 5));
+  for (const int iterations : {-1, std::numeric_limits<int>::min(), 1000000}) {
+    EXPECT_FALSE(taken(InverseRoot(3), of_root, iterations)) << iterations;
+    EXPECT_FALSE(taken(JacobiSvd(3, 3), of_svd, iterations)) << iterations;
   }
 }
 
