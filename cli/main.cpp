@@ -79,5 +79,6 @@ int main(int argc, char** argv) {
   demix::cli::keep_command_line(argc, argv);
   const int code = run(program, argc, argv);
   if (code != 0) demix::remove_made_folders();
+  demix::cli::end_if_told();
   return code;
 }

@@ -22,6 +22,7 @@ Pipe ending{-1, -1};    // the signal by which to end, for the thread that waits
 Pipe stopping{-1, -1};  // something to read once an orderly stop was asked for
 std::atomic<bool> in_order = false;
 std::atomic<bool> requested = false;
+std::atomic<bool> told_to_end = false;
 
 void open_pipe(Pipe& pipe) {
   if (::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw Failure("cannot make a pipe");
@@ -31,6 +32,7 @@ void open_pipe(Pipe& pipe) {
 void on_signal(int signal) {
   const int saved = errno;
   const bool first = in_order && !requested.exchange(true);
+  if (!first) told_to_end = true;
   const auto byte = static_cast<unsigned char>(signal);
   [[maybe_unused]] const ssize_t put = ::write(first ? stopping[1] : ending[1], &byte, 1);
   errno = saved;
@@ -75,6 +77,10 @@ void stop_in_order() {
   open_pipe(stopping);
   in_order = true;
   for (const int signal : {SIGINT, SIGTERM}) install(signal, 0);  // no restart: waiting ends
+}
+
+void end_if_told() {
+  while (told_to_end) ::pause();  // the thread that waits for it is about to
 }
 
 bool stop_requested() { return requested; }

@@ -22,7 +22,7 @@ namespace {
 
 using Learn = StreamOptions::Learn;
 
-constexpr std::size_t head = 21 + sizeof(std::uint64_t);  // "demix stream state 2\n", checksum
+constexpr std::size_t head = 21 + sizeof(std::uint64_t);  // "demix stream state 3\n", checksum
 
 template <typename T>
 Matrix<T> noise(Index channels, Index frames) {

@@ -111,7 +111,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    def __init__(self, n_components: Optional[int] = ..., *, learn: Literal["moments", "replay", "frame"] = ...,
+    def __init__(self, n_components: Optional[int] = ..., *, learn: Literal["one-pass", "replay", "frame"] = ...,
                  memory: Optional[float] = ..., robust: bool = ..., saturation: Optional[float] = ...,
                  replay: int = ..., start: Optional[Model] = ..., freeze: bool = ...,
                  random_state: _Seed = ...) -> None: ...

@@ -24,7 +24,7 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ----------
     n_components : int or None, default=None
         Outputs, the strongest principal components; None for one per channel.
-    learn : {'moments', 'replay', 'frame'}, default='moments'
+    learn : {'one-pass', 'replay', 'frame'}, default='one-pass'
         What it learns from: running sums and a sample of the past, or the SM-ICA network on frames drawn from the
         past, or on the frame at hand.
     memory : float or None, default=None
@@ -73,7 +73,7 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     0.01
     """
 
-    def __init__(self, n_components=None, *, learn="moments", memory=None, robust=False, saturation=None,
+    def __init__(self, n_components=None, *, learn="one-pass", memory=None, robust=False, saturation=None,
                  replay=16384, start=None, freeze=False, random_state=None):
         self.n_components = n_components
         self.learn = learn
@@ -232,7 +232,7 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         components = 0 if self.n_components is None else check.integer("n_components", self.n_components, least=1)
         memory = 0 if self.memory is None else check.real("memory", self.memory, above=0)
         saturation = 0 if self.saturation is None else check.real("saturation", self.saturation, above=0)
-        stream = _core.Stream(channels, check.choice("learn", self.learn, ["moments", "replay", "frame"]), components,
+        stream = _core.Stream(channels, check.choice("learn", self.learn, ["one-pass", "replay", "frame"]), components,
                               memory, check.flag("robust", self.robust), saturation,
                               check.integer("replay", self.replay, least=1),
                               check.seed("random_state", self.random_state))

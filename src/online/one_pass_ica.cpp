@@ -9,11 +9,8 @@ namespace {
 
 constexpr double growth_of_newton = 1.03;  // of the count from step to step
 constexpr double growth_of_check = 1.5;
-constexpr double growth_of_search = 1.25;  // while everything is at hand
 
 // The search
-constexpr std::int64_t growth_of_start =
-    3;                                // of few frames: what was found from a third is left for principal axes
 constexpr int first_iterations = 20;  // one pass right after the other
 constexpr int most_iterations = 40;
 constexpr double near = 0.25;            // length of a row of E from which on Newton steps converge
@@ -23,7 +20,7 @@ constexpr double calm = 0.05;            // or, of few frames, after which a pas
 constexpr double growth_if_calm = 0.01;  // so many more
 
 // Multiplications in one step, or one piece if that is more
-double budget(Index channels) { return std::min(1.6e5 * static_cast<double>(channels), 6e6); }
+double budget(Index channels) { return std::min(8e4 * static_cast<double>(channels), 6e6); }
 
 void set_identity(Matrix<double>& A, Index n) {
   A.setZero();
@@ -275,7 +272,7 @@ void OnePassIca::judge() {
     if (content) return begin_sums();
   } else if (precise_ ? content : iterations_ >= first_iterations) {
     const Index rest = left < calm ? static_cast<Index>(growth_if_calm * pass_.frames()) : 0;
-    next_pass_ += std::max(rest, r * r / 512 + 1);
+    next_pass_ += std::max(rest, r * r / 256 + 1);
   }
   begin_turn(pass_.kind() == ReservoirPass::Kind::newton && left < near);
 }
@@ -331,7 +328,7 @@ void OnePassIca::begin_sums() {
   white_.recentre(pass_.centre());
   sums_.begin(pass_, white_, outputs_);
   summing_ = true;
-  check_.again(count(), reservoir_.complete() ? growth_of_search : growth_of_check);
+  check_.again(count(), growth_of_check);
   stage_ = Stage::newton;
 }
 
