@@ -93,7 +93,10 @@ template <typename Project>
 void search(Search& s, const TrainingStages& data, const FastIcaOptions& options, const Project& project) {
   const double roughly = std::max(1e-3, options.tolerance);  // a part leads no nearer
   const bool large = data.in_float(1e-2);
-  const bool small = data.in_float(std::sqrt(2 * options.tolerance));  // the angle that is left
+  // Of much data, and to the angle that is left, the last steps too.
+  constexpr Index much = Index{1} << 18;  // values
+  const bool small = data.are_floats() || (data.all().frames() * data.all().channels() >= much &&
+                                           data.in_float(std::sqrt(2 * options.tolerance)));
   for (const Recording* part : data.stages()) {
     const bool last = part == &data.all();
     s.run(*part, {large, last ? small : large}, last ? options.tolerance : roughly,

@@ -146,17 +146,15 @@ TEST(StreamState, FinishEndsThoughTheSampleBeliesTheCovariance) {
   for (const double value : {1e3, 1e20, 1e40, 1e74}) {
     const std::string bad = with(with(good, at, value), at + 40, -value);
     ASSERT_EQ(refusal(bad), "");
-    EXPECT_EXIT(
-        {
-          const rlimit seconds{20, 21};  // of CPU time
-          ::setrlimit(RLIMIT_CPU, &seconds);
-          StreamSeparator<double> on = StreamSeparator<double>::restore(bad);
-          const bool finite = run(on, many(3, 135, 4)).allFinite();
-          on.finish();
-          std::exit(finite && on.unmixing().allFinite() ? 0 : 1);
-        },
-        ::testing::ExitedWithCode(0), "")
-        << value;
+    const auto go_on = [&bad] {
+      const rlimit seconds{20, 21};  // of CPU time
+      ::setrlimit(RLIMIT_CPU, &seconds);
+      StreamSeparator<double> on = StreamSeparator<double>::restore(bad);
+      const bool finite = run(on, many(3, 135, 4)).allFinite();
+      on.finish();
+      std::exit(finite && on.unmixing().allFinite() ? 0 : 1);
+    };
+    EXPECT_EXIT(go_on(), ::testing::ExitedWithCode(0), "") << value;
   }
 }
 
