@@ -7,8 +7,8 @@
 #include "demix/types.hpp"
 
 /// What every pass over the data is made of, on blocks of frames: one column per frame, its channels filled
-/// up with zeros to whole units of 32 bytes. T: double, or float where that is enough. Rows of a block beyond its lanes
-/// are never looked at.
+/// up with zeros to whole units of 32 bytes. T: double, or float where that is enough. Rows of a block beyond
+/// its lanes are never looked at.
 namespace demix {
 
 /// Rows up to which a block of so many channels is filled with zeros: lanes of 32 bytes.

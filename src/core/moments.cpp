@@ -19,7 +19,8 @@ void require_finite(const Frames<double>& X, std::int64_t before) {
       if (!std::isfinite(X(i, t))) {
         throw std::invalid_argument("X: value " + std::string(std::isnan(X(i, t)) ? "NaN" : "Inf") +
                                     " in channel " + std::to_string(i + 1) + ", frame " +
-                                    std::to_string(before + t + 1) + "; remove or repair frames with NaN or Inf first");
+                                    std::to_string(before + t + 1) +
+                                    "; remove or repair frames with NaN or Inf first");
       }
     }
   }
