@@ -270,15 +270,17 @@ std::function<void()> Program::parse(int argc, const char* const* argv) {
     app_->exit(e);
     return {};
   } catch (const CLI::ParseError& e) {
-    const std::string unknown = unknown_option();
-    throw UsageError(unknown.empty() ? e.what() : unknown);
+    const std::string unexpected = unexpected_word();
+    throw UsageError(unexpected.empty() ? e.what() : unexpected);
   }
   return chosen_;
 }
 
-// What to say of the first word that looks like an option and is none; nothing if there is none such.
-std::string Program::unknown_option() const {
-  for (const std::string& word : app_->remaining(true)) {
+// What to say of a word that nothing takes, of one that looks like an option first; nothing if there is none
+// such.
+std::string Program::unexpected_word() const {
+  const std::vector<std::string> words = app_->remaining(true);
+  for (const std::string& word : words) {
     if (!word.starts_with("-") || word == "-") continue;
     std::vector<std::string> flags;
     for (const CommandHelp& command : commands()) {
@@ -290,7 +292,7 @@ std::string Program::unknown_option() const {
     const std::string name = word.substr(0, word.find('='));
     return "unknown option " + name + suggestion(name, flags);
   }
-  return "";
+  return words.empty() ? "" : "unexpected argument '" + words.front() + "'";
 }
 
 std::string Program::help_hint() const {

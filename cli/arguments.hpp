@@ -94,7 +94,7 @@ class Program {
   std::string help_hint() const;  ///< "demix separate --help": where the command that was named is explained
 
  private:
-  std::string unknown_option() const;
+  std::string unexpected_word() const;
 
   std::unique_ptr<CLI::App> app_;
   std::function<void()> chosen_;

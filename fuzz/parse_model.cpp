@@ -19,7 +19,7 @@ std::string parse(std::string_view text) {
     written = io::to_json(io::parse_model(text, "m.json"));
   } catch (const io::Error& e) {
     const std::string message = e.what();
-    check_message(message);
+    check_message(message, text);
     require(message.starts_with("m.json: "), "an error names the file: " + message);
     return message;
   }

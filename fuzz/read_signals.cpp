@@ -47,9 +47,15 @@ class MemoryFile {
   std::string path_;
 };
 
-void check_message(const std::string& message, const std::string& path) {
-  fuzz::check_message(message);
-  require(message.find(path) != std::string::npos, "an error names the file: " + message);
+// A file and what is in it.
+struct Input {
+  std::string path;
+  std::string_view bytes;
+};
+
+void check_message(const std::string& message, const Input& input) {
+  fuzz::check_message(message, input.bytes);
+  require(message.find(input.path) != std::string::npos, "an error names the file: " + message);
 }
 
 void check_facts(const SignalReader& reader) {
@@ -74,7 +80,7 @@ struct Pass {
   bool is_cut() const { return values.size() >= most_values; }
 };
 
-Pass read_through(SignalReader& reader, Index block, const std::string& path) {
+Pass read_through(SignalReader& reader, Index block, const Input& input) {
   Pass pass;
   Matrix<double> part(reader.info().channels, block);
   bool ended = false;
@@ -89,7 +95,7 @@ Pass read_through(SignalReader& reader, Index block, const std::string& path) {
     }
   } catch (const Error& e) {
     pass.error = e.what();
-    check_message(pass.error, path);
+    check_message(pass.error, input);
   }
   return pass;
 }
@@ -108,22 +114,22 @@ void check_same(const Pass& first, const Pass& again) {
 
 using Open = std::function<std::unique_ptr<SignalReader>()>;
 
-std::string read_twice(const Open& open, const std::string& path) {
+std::string read_twice(const Open& open, const Input& input) {
   std::unique_ptr<SignalReader> reader;
   try {
     reader = open();
   } catch (const Error& e) {
-    check_message(e.what(), path);
+    check_message(e.what(), input);
     return e.what();
   }
   check_facts(*reader);
   const SignalInfo info = reader->info();
   const Index block = std::clamp<Index>((1 << 16) / info.channels, 1, 1000);
-  const Pass first = read_through(*reader, block, path);
+  const Pass first = read_through(*reader, block, input);
   reader->rewind();
   require(reader->info().channels == info.channels && reader->info().rate == info.rate,
           "the same info again");
-  check_same(first, read_through(*reader, block / 3 + 1, path));
+  check_same(first, read_through(*reader, block / 3 + 1, input));
   if (info.width > 0 && first.error.empty() && !first.is_cut()) {
     const auto pixels = static_cast<std::size_t>(info.width * info.height * info.channels);
     require(first.values.size() == pixels, "a picture has as many frames as pixels");
@@ -132,11 +138,12 @@ std::string read_twice(const Open& open, const std::string& path) {
 }
 
 // As a file and, where that can be, as a stream.
-std::string read_with(const ReadOptions& options, std::string_view kind, const std::string& path) {
+std::string read_with(const ReadOptions& options, std::string_view kind, const Input& input) {
   const io::Format& format = io::format_of("x." + std::string(kind));
-  const std::string error = read_twice([&] { return format.open(path, options); }, path);
+  const std::string error = read_twice([&] { return format.open(input.path, options); }, input);
   if (!format.encoding) return error;
-  read_twice([&] { return std::make_unique<io::StreamReader>(path, *format.encoding, options); }, path);
+  read_twice([&] { return std::make_unique<io::StreamReader>(input.path, *format.encoding, options); },
+             input);
   return error;
 }
 
@@ -152,8 +159,8 @@ std::string read_signals(std::string_view kind, std::string_view bytes) {
   all.time_column = 1;
   all.variable = "x";
   all.planes = true;
-  const std::string plain = read_with({}, kind, file.path());
-  const std::string with_options = read_with(all, kind, file.path());
+  const std::string plain = read_with({}, kind, {file.path(), bytes});
+  const std::string with_options = read_with(all, kind, {file.path(), bytes});
   return plain.empty() ? plain : with_options;
 }
 

@@ -110,7 +110,7 @@ std::string go_on(const std::string& state) {
             "a model is finite");
     return {};
   } catch (const std::invalid_argument& e) {
-    check_message(e.what());
+    check_message(e.what(), state);
     return e.what();
   }
 }

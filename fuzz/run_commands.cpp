@@ -81,8 +81,8 @@ std::string without_control_characters(std::string text) {
   return text;
 }
 
-// As main() does; how it failed, or nothing.
-std::string call(const Words& words, bool work) {
+// As main() does; how it failed, or nothing. `input`: what the words, and the files they name, were made of.
+std::string call(const Words& words, bool work, std::string_view input) {
   const Silence silence;
   cli::Program program("demix", "", "0", "");
   cli::add_commands(program);
@@ -94,7 +94,7 @@ std::string call(const Words& words, bool work) {
   } catch (const Broken&) {
     throw;
   } catch (const std::exception& e) {
-    check_message(without_control_characters(e.what()));
+    check_message(without_control_characters(e.what()), input);
     return e.what();
   }
   return {};
@@ -121,22 +121,23 @@ Words input(const Folder& folder, std::string_view& bytes) {
 }  // namespace
 
 std::string parse_arguments(std::string_view bytes) {
+  const std::string_view input = bytes;
   Words words;
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     words.emplace_back(bytes.substr(0, end));
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
   }
-  return call(words, false);
+  return call(words, false, input);
 }
 
 std::string run_info(std::string_view bytes) {
   const Folder folder;
   Words words = input(folder, bytes);
   words.insert(words.begin(), "info");
-  const std::string plain = call(words, true);
+  const std::string plain = call(words, true, bytes);
   words.emplace_back("--json");
-  require(call(words, true) == plain, "info says the same as JSON");
+  require(call(words, true, bytes) == plain, "info says the same as JSON");
   require(folder.files() == 1, "info leaves nothing behind");
   return plain;
 }
@@ -155,7 +156,7 @@ std::string run_fit(std::string_view bytes) {
   if ((more & 2U) != 0) words.insert(words.end(), {"--components", "0.9"});
   if ((more & 4U) != 0) words.insert(words.end(), {"--stability", "2"});
   if ((more & 8U) != 0) words.insert(words.end(), {"--order", "power"});
-  const std::string refusal = call(words, true);
+  const std::string refusal = call(words, true, bytes);
   require(folder.files() == (refusal.empty() ? 2U : 1U), "a model is written whole, or not at all");
   if (!refusal.empty()) return refusal;
   const Model model = io::load_model(folder.name("m.json"));
@@ -194,9 +195,9 @@ std::string check_expected(std::string_view bytes) {
   for (const bool quick : {false, true}) {
     try {
       for (const std::string& line : paper::check({{&item, result}}, quick, std::string(bytes)))
-        check_message(line);
+        check_message(line, bytes);
     } catch (const std::invalid_argument& e) {
-      check_message(e.what());
+      check_message(e.what(), bytes);
       refusal = e.what();
     }
   }

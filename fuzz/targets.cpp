@@ -4,12 +4,13 @@
 
 namespace demix::fuzz {
 
-void check_message(const std::string& message) {
+void check_message(const std::string& message, std::string_view input) {
   require(!message.empty() && std::ranges::none_of(message, [](char c) { return c == '\n' || c == '\r'; }),
           "an error is one line: " + message);
-  for (const char* inside : {"std::", "vector::", "basic_string", "json.exception", "bad_alloc",
-                             "bad_optional", "CLI::", "Eigen", "stoi", "stod"}) {
-    require(message.find(inside) == std::string::npos, "an error is in our own words: " + message);
+  for (const std::string_view inside : {"std::", "vector::", "basic_string", "json.exception", "bad_alloc",
+                                        "bad_optional", "CLI::", "Eigen", "stoi", "stod"}) {
+    require(message.find(inside) == std::string::npos || input.find(inside) != std::string_view::npos,
+            "an error is in our own words: " + message);
   }
 }
 

@@ -17,8 +17,8 @@ inline void require(bool kept, const std::string& promise) {
   if (!kept) throw Broken("not kept: " + promise);
 }
 
-/// An error is one line for a person, in our words.
-void check_message(const std::string& message);
+/// An error is one line for a person, in our words and in those of the input, which it may quote.
+void check_message(const std::string& message, std::string_view input);
 
 // Each returns how demix refused the bytes, or nothing if it took them.
 std::string read_signals(std::string_view kind, std::string_view bytes);  ///< as a file with this extension
