@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/ranks.hpp"
 #include "demix/file_use.hpp"
 #include "demix/separate_files.hpp"
 #include "inputs.hpp"
@@ -52,6 +53,7 @@ void run_on_pipe(const Options& o) {
 }
 
 void run(const Options& o) {
+  if (!is_first_rank()) return;  // its work is that of one process
   if (o.inputs.files == std::vector<std::string>{"-"}) return run_on_pipe(o);
   if (!o.format.empty()) throw UsageError("--format is of standard input: name it with -");
   io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.model}));

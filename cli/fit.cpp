@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/ranks.hpp"
 #include "demix/file_use.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
@@ -20,6 +21,7 @@ void run(const Options& o) {
   const io::FileRecording mixtures = open(o.inputs);
   const Outcome outcome =
       with_method(o.choice, [&](const FitOptions& options) { return fit_files(mixtures, options); });
+  if (!is_first_rank()) return;
   io::save_model(o.output, outcome.model);
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_diagnosis(outcome.model);

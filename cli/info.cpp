@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/ranks.hpp"
 #include "demix/file_use.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
@@ -105,6 +106,7 @@ Contents look_at(const io::FileRecording& recording) {
 }
 
 void run(const Inputs& inputs, bool json) {
+  if (!is_first_rank()) return;  // its work is that of one process
   io::require_different_files({inputs.files, {}});
   const io::FileRecording recording = open(inputs);
   const io::SignalInfo& info = recording.info();

@@ -159,7 +159,7 @@ FitOptions fit_options(const MethodChoice& choice) {
   if (options.live && !choice.bad.empty()) {
     throw UsageError("--bad", "cannot be with --live, which is of the frames that were learned from");
   }
-  limit_threads(choice.threads);
+  if (choice.threads > 0) limit_threads(choice.threads);
   return fit;
 }
 

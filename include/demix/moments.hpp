@@ -38,6 +38,12 @@ class Moments {
   /// Rounding unit of the coarsest scalar type added: what the data itself can resolve, relative to its size.
   double resolution() const { return resolution_; }
 
+  /// What it holds, for its way to another process (core/pack.hpp).
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(count_, weight_, squares_, origin_, mean_, scatter_, resolution_);
+  }
+
  private:
   template <typename T>
   void add_frames(const Frames<T>& X, const double* weights);
@@ -64,6 +70,12 @@ class WeightedMoments {
 
   std::int64_t count() const { return count_; }
   Matrix<double> covariance() const;  ///< C_z
+
+  /// What it holds but mean, P and weight, for its way to another process (core/pack.hpp).
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(count_, total_, sum_);
+  }
 
  private:
   struct Basis;  // what all sums that are to be merged share

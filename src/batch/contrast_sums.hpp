@@ -16,6 +16,10 @@ struct ContrastSums {
   double frames = 0;       ///< or the sum of their weights
 
   void merge(const ContrastSums& other);
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(product, slope, value, square, frames);
+  }
 };
 
 /// In float it takes half the time, for 7 digits of each output, fewer if the channels are nearly dependent:

@@ -18,6 +18,11 @@ class FourthSums {
   /// Y: the components of each frame, weighted in place. A frame of weight w counts as w times itself.
   void add(LineMatrix<double>& Y, const double* weights, Index frames);
   void merge(const FourthSums& other);
+  template <typename Archive>
+  void fields(Archive& a) {
+    for (Slice& s : slices_) a(s.sums);
+    a(total_);
+  }
 
   /// The fourth cumulants of white y:
   ///   C^ij_kl = cum(y_i, y_j, y_k, y_l) = E[y_i y_j y_k y_l] - d_ij d_kl - d_ik d_jl - d_il d_jk

@@ -20,6 +20,11 @@ class LargestValues {
   struct Value {
     double value = 0;
     std::int64_t frame = 0;
+
+    template <typename Archive>
+    void fields(Archive& a) {
+      a(value, frame);
+    }
   };
 
   /// No value below this one is among the largest.
@@ -29,6 +34,10 @@ class LargestValues {
   void add(Value value);
   void merge(const LargestValues& other);
   std::vector<Value> descending() const;
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(values_, least_);
+  }
 
  private:
   void drop_small();
@@ -41,12 +50,21 @@ struct ChannelEnds {
   struct End {
     double value = 0;        ///< highest, or minus the lowest
     std::int64_t pairs = 0;  ///< of neighbouring frames that both have it
+
+    template <typename Archive>
+    void fields(Archive& a) {
+      a(value, pairs);
+    }
   };
   std::vector<End> highest, lowest;
   std::int64_t frames = 0;
 
   void add(const Frames<double>& x);  ///< frames that follow each other
   void merge(const ChannelEnds& other);
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(highest, lowest, frames);
+  }
 };
 
 struct OutputSums {
@@ -63,6 +81,10 @@ struct OutputSums {
     double total = 0;        ///< of the weights
 
     void merge(const Stretch& other);
+    template <typename Archive>
+    void fields(Archive& a) {
+      a(product, square, sum, total);
+    }
   };
   std::map<Index, Stretch> stretches;  ///< by number; only those that have frames
 
@@ -72,11 +94,20 @@ struct OutputSums {
   struct Piece {
     Index segment = 0, offset = 0;
     Matrix<float> y;
+
+    template <typename Archive>
+    void fields(Archive& a) {
+      a(segment, offset, y);
+    }
   };
   std::vector<Piece> pieces;
   ChannelEnds ends;  ///< of the channels in these segments
 
   void merge(const OutputSums& other);
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(second, fourth, slope, total, stretches, largest, pieces, ends);
+  }
 };
 
 class OutputRequest {

@@ -1,6 +1,9 @@
 #include "batch/sample.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "core/ranks.hpp"
 
 namespace demix {
 
@@ -12,13 +15,26 @@ Sample<T> sample_of(const Recording& X, std::int64_t frames, std::int64_t enough
     for (std::int64_t k = (before + stride - 1) / stride; k * stride < before + chunk.cols(); ++k)
       sample.frames.col(k) = chunk.col(k * stride - before).template cast<T>();
   };
-  std::int64_t before = 0;
   if (X.random_access()) {
+    // Each rank reads its part.
+    const Index n = sample.frames.cols();
+    const Index first = ranks() ? n * ranks()->rank() / ranks()->count() : 0;
+    const Index end = ranks() ? n * (ranks()->rank() + 1) / ranks()->count() : n;
     FrameBuffer buffer;
-    for (; before < frames; before += stride) {
-      std::visit([&](const auto& frame) { keep(frame, before); }, X.frames_at(before, 1, buffer));
+    for (Index k = first; k < end; ++k) {
+      std::visit([&](const auto& frame) { keep(frame, k * stride); }, X.frames_at(k * stride, 1, buffer));
+    }
+    if (ranks()) {
+      const auto bytes_of = [&](Index columns) {
+        return static_cast<std::size_t>(columns * X.channels()) * sizeof(T);
+      };
+      const std::string all = all_gathered(
+          *ranks(),
+          {reinterpret_cast<const char*>(sample.frames.data()) + bytes_of(first), bytes_of(end - first)});
+      std::memcpy(sample.frames.data(), all.data(), all.size());
     }
   } else {
+    std::int64_t before = 0;
     X.pass([&](const Frames<double>& chunk) {
       keep(chunk, before);
       before += chunk.cols();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "core/ranks.hpp"
 #include "demix/recording.hpp"
 
 namespace demix {
@@ -43,6 +44,7 @@ class CountedRecording final : public Recording {
 
   void counted(Index frames) const {
     constexpr std::int64_t seldom = 1 << 16;
+    if (random_access() && ranks()) frames *= ranks()->count();  // those of the others
     const std::int64_t before = frames_.fetch_add(frames);
     if (from_.frames() == 0 || before / seldom == (before + frames) / seldom) return;
     const std::unique_lock lock(telling_, std::try_to_lock);

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/ranks.hpp"
 #include "demix/recording.hpp"
 #include "demix/threads.hpp"
 
@@ -21,8 +22,18 @@ class SharedReading {
   explicit SharedReading(const Recording& X)
       : X_(X),
         random_access_(X.random_access()),
-        frames_(X.frames()),
+        end_(X.frames()),
         source_(random_access_ ? nullptr : X.read()) {}
+
+  /// Only some chunks of a recording with random access.
+  SharedReading(const Recording& X, const ChunkShare& share)
+      : X_(X),
+        random_access_(true),
+        end_(std::min(X.frames(), share.end * X.chunk_frames())),
+        chunks_(share.first),
+        before_(share.first * X.chunk_frames()) {}
+
+  Index first() const { return first_; }  ///< chunk
 
   struct Chunk {
     Index number = 0;
@@ -37,7 +48,7 @@ class SharedReading {
       chunk = {chunks_++, before_, 0};
       if (over_) return;
       if (random_access_) {
-        chunk.frames = std::min<Index>(X_.chunk_frames(), frames_ - before_);
+        chunk.frames = std::max<Index>(0, std::min<Index>(X_.chunk_frames(), end_ - before_));
         before_ += chunk.frames;
       } else {
         over_ = true;  // unless it goes well
@@ -58,44 +69,42 @@ class SharedReading {
  private:
   const Recording& X_;
   const bool random_access_;
-  const Index frames_;
+  const Index end_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<Recording::Reading> source_;
   Index chunks_ = 0;
+  const Index first_ = chunks_;
   std::int64_t before_ = 0;
   bool over_ = false;
 };
 
-/// A sum over a recording, on all cores. For each chunk a thread makes a copy of `total` as it was, calls
-/// add(copy, chunk, frames before it), and, in the order of the chunks, total.merge(copy). So the result does
-/// not depend on the number of threads. What reading, add or merge throws is thrown, the first in order.
-template <typename Sum, typename Add>
-void parallel_sum(const Recording& X, Sum& total, const Add& add) {
+/// Work on the chunks of a recording, on all cores. For each chunk a thread makes a copy of `zero`, calls
+/// add(copy, chunk, frames before it), and, in the order of the chunks, take(number, copy). What reading, add
+/// or take throws is thrown, the first in order.
+template <typename Sum, typename Add, typename Take>
+void parallel_chunks(const Recording& X, SharedReading& source, Index chunks, const Sum& zero, const Add& add,
+                     const Take& take) {
   struct Part {
     Sum sum;
     std::exception_ptr wrong;
   };
-  const Sum zero = total;
-  const auto all = static_cast<double>(X.frames());  // asked now: a reading may change what is known
   const Index most = std::min<Index>(16, thread_limit());
-  const Index worth = all > 0 ? static_cast<Index>(all) / (2 * X.chunk_frames()) : most;
-  const Index threads = std::max<Index>(1, std::min(most, worth));
+  const Index threads = std::max<Index>(1, std::min(most, X.frames() > 0 ? chunks / 2 : most));
 
-  SharedReading source(X);
-  std::mutex merging;  // guards total and these
+  std::mutex merging;  // guards what take() changes, and these
   std::condition_variable moved;
   std::map<Index, Part> waiting;  // for those before them
-  Index merged = 0;
+  Index merged = source.first();
   std::exception_ptr error;
 
   // Under the lock: whatever has its turn.
   const auto merge = [&] {
     while (!error && !waiting.empty() && waiting.begin()->first == merged) {
-      const Part part = std::move(waiting.extract(waiting.begin()).mapped());
-      ++merged;
+      Part part = std::move(waiting.extract(waiting.begin()).mapped());
+      const Index number = merged++;
       try {
         if (part.wrong) std::rethrow_exception(part.wrong);
-        total.merge(part.sum);
+        take(number, std::move(part.sum));
       } catch (...) {
         error = std::current_exception();
       }
@@ -134,6 +143,15 @@ void parallel_sum(const Recording& X, Sum& total, const Add& add) {
     work();
   }
   if (error) std::rethrow_exception(error);
+}
+
+/// total <- total + the sums over all chunks, one after the other: the same on any number of threads.
+template <typename Sum, typename Add>
+void parallel_sum(const Recording& X, Sum& total, const Add& add) {
+  const Sum zero = total;
+  const Index chunks = X.frames() / X.chunk_frames();  // asked now: a reading may change what is known
+  SharedReading source(X);
+  parallel_chunks(X, source, chunks, zero, add, [&](Index, const Sum& sum) { total.merge(sum); });
 }
 
 }  // namespace demix

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/ranks.hpp"
 #include "core/strongest_channel.hpp"
 #include "demix/file_use.hpp"
 #include "demix/trace_files.hpp"
@@ -110,6 +111,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   Outcome outcome = fit_files(mixtures, fit);
   out.model = std::move(outcome.model);
   out.why = std::move(outcome.why);
+  if (!is_first_rank()) return out;  // the first one writes the files
   out.strongest_on = strongest_channels(out.model);
   const std::string model = model_text(out.model, mixtures.name());
 

@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+"""demix-mpi: the result of demix to the bit, on any number of ranks and threads; a rank that fails ends the job."""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+DEMIX = os.environ["DEMIX"]
+DEMIX_MPI = os.environ["DEMIX_MPI"]
+ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+KILLS = int(os.environ.get("KILLS", "20"))
+
+
+def run(*command, timeout=300):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, env=ENV)
+
+
+def ranks(n, *arguments, timeout=300):
+    return run(*MPIRUN, "-n", n, DEMIX_MPI, *arguments, timeout=timeout)
+
+
+def mixtures(frames, channels, seed=1):
+    rng = np.random.default_rng(seed)
+    S = rng.laplace(size=(frames, channels))
+    S[:, ::2] = rng.uniform(-1, 1, size=S[:, ::2].shape)
+    return S @ rng.normal(size=(channels, channels)) + rng.normal(size=channels)
+
+
+def processes_of(folder):
+    """Those of demix-mpi that work on files of this folder."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"demix-mpi") and any(str(folder).encode() in w for w in words):
+            found.append(int(entry.name))
+    return found
+
+
+class Mpi(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = pathlib.Path(folder.name)
+
+    def files(self, channels, frames):
+        X = mixtures(frames, channels)
+        X.astype("<f8").tofile(self.dir / "x.f64")
+        X.astype("<f4").tofile(self.dir / "x.f32")
+        np.save(self.dir / "w.npy", np.random.default_rng(2).integers(0, 3, size=(frames, 1)).astype(float))
+
+    def alone(self, *arguments):
+        result = run(DEMIX, "fit", *arguments, "-o", self.dir / "alone.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return (self.dir / "alone.json").read_bytes()
+
+    def same(self, *arguments, jobs=((1, 1), (2, 1), (3, 2), (4, 1))):
+        one = self.alone(*arguments)
+        for n, threads in jobs:
+            out = self.dir / "mpi.json"
+            out.unlink(missing_ok=True)
+            result = ranks(n, "fit", *arguments, "--threads", threads, "-o", out)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(out.read_bytes(), one, (arguments, n, threads))
+            self.assertEqual(result.stdout.split(), [str(out)])  # rank 0 only
+
+    def test_every_method_of_files_kept_in_memory(self):
+        self.files(5, 60000)
+        for method in ("auto", "fobi", "jade", "fastica", "picard", "sm-ica-offline"):
+            for file in ("x.f64", "x.f32"):
+                with self.subTest(method=method, file=file):
+                    self.same(self.dir / file, "--channels", 5, "--method", method)
+
+    def test_weights_bad_segments_and_stability(self):
+        self.files(5, 60000)
+        channels = (self.dir / "x.f64", "--channels", 5, "--rate", 1000)
+        self.same(*channels, "--frame-weights", self.dir / "w.npy")
+        self.same(*channels, "--bad", "3-20,40-41", "--method", "picard")
+        self.same(*channels, "--method", "fastica", "--stability", 2)
+
+    def test_every_method_of_a_file_read_in_shares(self):
+        self.files(8, 2300000)  # more than is kept in memory
+        jobs = ((2, 1), (3, 1), (4, 2))
+        for method in ("fobi", "jade", "fastica", "picard"):
+            with self.subTest(method):
+                self.same(self.dir / "x.f32", "--channels", 8, "--method", method, jobs=jobs)
+        self.same(self.dir / "x.f64", "--channels", 8, jobs=jobs)
+        self.same(self.dir / "x.f64", "--channels", 8, "--method", "fastica", "--frame-weights", self.dir / "w.npy",
+                  jobs=jobs)
+        self.same(self.dir / "x.f32", "--channels", 8, "--rate", 1000, "--method", "fobi", "--bad", "3-20,400-410",
+                  jobs=jobs)
+
+    def test_separate_and_apply_and_info(self):
+        self.files(4, 30000)
+        inputs = (self.dir / "x.f64", "--channels", 4)
+        self.assertEqual(run(DEMIX, "separate", *inputs, "-o", self.dir / "a").returncode, 0)
+        result = ranks(3, "separate", *inputs, "-o", self.dir / "b")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("sources.f64", "model.json"):
+            self.assertEqual((self.dir / "a" / name).read_bytes(), (self.dir / "b" / name).read_bytes())
+        result = ranks(2, "apply", self.dir / "b/model.json", *inputs, "-o", self.dir / "y.f64")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual((self.dir / "y.f64").read_bytes(), (self.dir / "a/sources.f64").read_bytes())
+        self.assertEqual(ranks(2, "info", *inputs).stdout, run(DEMIX, "info", *inputs).stdout)
+
+    def test_says_that_it_is_alone(self):
+        self.files(3, 5000)
+        env = {k: v for k, v in ENV.items() if not k.startswith(("OMPI_COMM", "PMI"))}
+        result = subprocess.run([DEMIX_MPI, "fit", self.dir / "x.f64", "--channels", "3", "-o", self.dir / "m.json"],
+                                capture_output=True, text=True, timeout=60, env=env)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("not started by mpirun: one rank", result.stderr)
+
+    def test_traffic(self):
+        self.files(5, 60000)
+        result = ranks(2, "fit", self.dir / "x.f64", "--channels", 5, "--verbose", "-o", self.dir / "m.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"2 ranks; rank 0 sent [1-9]\d* messages, [1-9]\d* bytes")
+
+    def failed(self, result, text):
+        self.assertNotEqual(result.returncode, 0)
+        lines = [line for line in result.stderr.splitlines() if line.startswith(("demix:", "demix-mpi:"))]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertIn(text, lines[0])
+        self.assertFalse((self.dir / "m.json").exists())
+
+    def test_one_line_for_what_all_ranks_see(self):
+        out = self.dir / "m.json"
+        self.failed(ranks(3, "fit", self.dir / "none.f64", "--channels", 4, "-o", out), "none.f64")
+        result = ranks(3, "fit", "--no-such-option", "-o", out)
+        self.failed(result, "--no-such-option")
+        self.assertEqual(result.returncode, 2)
+
+    def test_a_value_that_one_rank_sees_ends_the_job(self):
+        X = mixtures(2300000, 8)
+        X[-10, 3] = np.nan
+        X.astype("<f4").tofile(self.dir / "x.f32")
+        begin = time.monotonic()
+        result = ranks(3, "fit", self.dir / "x.f32", "--channels", 8, "-o", self.dir / "m.json")
+        self.failed(result, "rank 2: " + str(self.dir / "x.f32") + ": value NaN in channel 4, frame 2299991")
+        self.assertLess(time.monotonic() - begin, 60)
+
+    def test_ranks_must_agree(self):
+        self.files(3, 5000)
+        (self.dir / "y.f64").write_bytes((self.dir / "x.f64").read_bytes()[:-24])
+        def job(*of_the_other):
+            first = ["fit", self.dir / "x.f64", "--channels", "3", "-o", self.dir / "m.json"]
+            return run(*MPIRUN, "-n", 1, DEMIX_MPI, *first, ":", "-n", 1, DEMIX_MPI, *(of_the_other or first))
+        self.assertEqual(job().returncode, 0)
+        (self.dir / "m.json").unlink()
+        self.failed(job("fit", self.dir / "x.f64", "--channels", "3", "--seed", "2", "-o", self.dir / "m.json"), "rank 1")
+        # The same name, another file: each rank in a folder of its own.
+        for name, file in (("a", "x.f64"), ("b", "y.f64")):
+            (self.dir / name).mkdir()
+            (self.dir / name / "f.f64").write_bytes((self.dir / file).read_bytes())
+        same = [DEMIX_MPI, "fit", "f.f64", "--channels", "3", "-o", self.dir / "m.json"]
+        self.failed(run(*MPIRUN, "-n", 1, "-wdir", self.dir / "a", *same, ":", "-n", 1, "-wdir", self.dir / "b", *same),
+                    "size of f.f64")
+
+    def test_killed_at_any_moment(self):
+        self.files(8, 2300000)
+        rng = random.Random(3)
+        killed = 0
+        for k in range(KILLS):
+            out = self.dir / f"killed-{k}.json"
+            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "fit", str(self.dir / "x.f64"), "--channels", "8",
+                                    "--method", "picard", "-o", str(out)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=ENV)
+            try:
+                while len(processes_of(self.dir)) < 2 and job.poll() is None:
+                    time.sleep(0.01)
+                time.sleep(rng.uniform(0, 2))
+                victims = processes_of(self.dir)
+                if job.poll() is None and victims:
+                    os.kill(rng.choice(victims), signal.SIGKILL)
+                    begin = time.monotonic()
+                    code = job.wait(timeout=10)
+                    self.assertLess(time.monotonic() - begin, 10)
+                    if code != 0:
+                        killed += 1
+                        self.assertFalse(out.exists())
+            finally:
+                if job.poll() is None:
+                    job.terminate()
+                    job.wait(timeout=30)
+            end = time.monotonic() + 10
+            while processes_of(self.dir) and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertEqual(processes_of(self.dir), [])
+        self.assertGreater(killed, KILLS // 2)
+        self.assertEqual([p.name for p in self.dir.glob("killed-*") if p.suffix != ".json"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
