@@ -170,36 +170,30 @@ class Mpi(unittest.TestCase):
 
     def test_killed_at_any_moment(self):
         self.files(8, 2300000)
+        before = sorted(p.name for p in self.dir.iterdir())
         rng = random.Random(3)
-        killed = 0
+        slowest = 0
         for k in range(KILLS):
-            out = self.dir / f"killed-{k}.json"
-            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "fit", str(self.dir / "x.f64"), "--channels", "8",
-                                    "--method", "picard", "-o", str(out)], stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, env=ENV)
+            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "separate", str(self.dir / "x.f64"), "--channels", "8",
+                                    "--method", "picard", "--stability", "100", "-o", str(self.dir / "out")],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
             try:
                 while len(processes_of(self.dir)) < 2 and job.poll() is None:
                     time.sleep(0.01)
-                time.sleep(rng.uniform(0, 2))
-                victims = processes_of(self.dir)
-                if job.poll() is None and victims:
-                    os.kill(rng.choice(victims), signal.SIGKILL)
-                    begin = time.monotonic()
-                    code = job.wait(timeout=10)
-                    self.assertLess(time.monotonic() - begin, 10)
-                    if code != 0:
-                        killed += 1
-                        self.assertFalse(out.exists())
+                time.sleep(rng.uniform(0, 3))
+                os.kill(rng.choice(processes_of(self.dir)), signal.SIGKILL)
+                begin = time.monotonic()
+                self.assertNotEqual(job.wait(timeout=10), 0)
+                while processes_of(self.dir) and time.monotonic() < begin + 10:
+                    time.sleep(0.01)
+                slowest = max(slowest, time.monotonic() - begin)
             finally:
                 if job.poll() is None:
                     job.terminate()
                     job.wait(timeout=30)
-            end = time.monotonic() + 10
-            while processes_of(self.dir) and time.monotonic() < end:
-                time.sleep(0.05)
             self.assertEqual(processes_of(self.dir), [])
-        self.assertGreater(killed, KILLS // 2)
-        self.assertEqual([p.name for p in self.dir.glob("killed-*") if p.suffix != ".json"], [])
+            self.assertEqual(sorted(p.name for p in self.dir.iterdir()), before)
+        print(f"FIGURE a rank killed, {KILLS} times: the last process was gone after {slowest:.2f} s at most")
 
 
 if __name__ == "__main__":
