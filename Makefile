@@ -6,7 +6,7 @@
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
 # make bench-python  the Python package beside scikit-learn and MNE
-# make test-mpi  install Open MPI, build demix-mpi, test it
+# make test-mpi  install Open MPI, build demix-mpi, test it; make bench-mpi: one rank and two
 # make soak    a billion frames, or ten minutes of them
 # make fuzz    readers, states, arguments, commands fed with damaged bytes, SECONDS (60) of CPU time each
 # make hostile bad files, forged states, kills, full disks, closed descriptors against the program, in ten minutes
@@ -17,7 +17,7 @@ SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
 .PHONY: demo test build install bench bench-peers bars soak lint check-format format coverage asan tsan fuzz hostile clean
-.PHONY: python bench-python test-mpi
+.PHONY: python bench-python test-mpi bench-mpi
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -89,6 +89,11 @@ test-mpi: build/.configured scripts/.installed-mpi
 	cmake --build build -j $(JOBS) --target demix-program demix-mpi
 	DEMIX=$(CURDIR)/build/demix DEMIX_MPI=$(CURDIR)/build/demix-mpi PYTHONDONTWRITEBYTECODE=1 \
 	  /usr/bin/python3 tests/mpi/mpi_test.py
+
+bench-mpi: build/.configured scripts/.installed-mpi
+	cmake --preset release -DDEMIX_BUILD_MPI=ON > /dev/null
+	cmake --build build -j $(JOBS) --target demix-mpi
+	bench/compare-ranks build/demix-mpi
 
 soak: scripts/.installed-build scripts/.installed-bench
 	cmake --preset bench > /dev/null
