@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -155,9 +156,12 @@ int main(int argc, char** argv) {
   }
   if (code != 0 && told_by == ranks.rank()) output.tell_last(ranks.rank());
   if (verbose && code == 0) {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
     const demix::MpiRanks::Traffic& t = ranks.traffic();
-    message("{} ranks; rank 0 sent {} messages, {} bytes; {:.3f} s in communication", ranks.count(),
-            t.messages, t.bytes, t.seconds);
+    message(
+        "ranks: {}; rank 0 sent {} messages, {} bytes, was {:.3f} s in communication, took {} MB of memory",
+        ranks.count(), t.messages, t.bytes, t.seconds, used.ru_maxrss / 1024);
   }
   demix::cli::end_if_told();
   return code;

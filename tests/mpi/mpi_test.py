@@ -126,7 +126,7 @@ class Mpi(unittest.TestCase):
         self.files(5, 60000)
         result = ranks(2, "fit", self.dir / "x.f64", "--channels", 5, "--verbose", "-o", self.dir / "m.json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, r"2 ranks; rank 0 sent [1-9]\d* messages, [1-9]\d* bytes")
+        self.assertRegex(result.stderr, r"ranks: 2; rank 0 sent [1-9]\d* messages, [1-9]\d* bytes")
 
     def failed(self, result, text):
         self.assertNotEqual(result.returncode, 0)
