@@ -32,6 +32,7 @@ class Cli(Program):
         self.refused("--scenario", "generate", "--scenario", 9, "-o", self.dir / "g", code=2)
         self.refused("--method", "separate", "x.npy", "--method", "magic", "-o", self.dir / "o", code=2)
         self.refused("--nonsense", "methods", "--nonsense", code=2)
+        self.refused("unexpected argument 'first'", "tune", "first", "second", code=2)
         self.refused("did you mean separate? (see demix --help)", "seperate", "x.npy", code=2)
         self.refused("did you mean --components? (see demix fit --help)", "fit", "x.npy", "--componets", 3, code=2)
         self.refused("did you mean --components?", "fit", "x.npy", "-o", "m.json", "--comp=3", code=2)
