@@ -74,7 +74,7 @@ class Folder {
   fs::path path_;
 };
 
-// An error may quote an argument; main() shows what cannot be printed in another way.
+// An error may quote an argument or a file; main() shows what cannot be printed in another way.
 std::string without_control_characters(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
@@ -195,9 +195,9 @@ std::string check_expected(std::string_view bytes) {
   for (const bool quick : {false, true}) {
     try {
       for (const std::string& line : paper::check({{&item, result}}, quick, std::string(bytes)))
-        check_message(line, bytes);
+        check_message(without_control_characters(line), bytes);
     } catch (const std::invalid_argument& e) {
-      check_message(e.what(), bytes);
+      check_message(without_control_characters(e.what()), bytes);
       refusal = e.what();
     }
   }
