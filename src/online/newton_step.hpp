@@ -45,9 +45,22 @@ struct NewtonStep {
     for (Index i = 0; i < n; ++i) k(i) = e.s(i) * e.S(i, i) - e.T(i, i) < 0 ? -1 : 1;
   }
 
+  static constexpr double least = 0.01;  // curvature: below, a pair is too Gaussian to be turned by it
+
   /// How fast the equation of a pair turns with it: above 0 where the contrast has its maximum.
   double curvature(const Expectations& e, Index i, Index j) const {
     return k(i) * (e.D(i, j) - e.T(i, i)) + k(j) * (e.D(j, i) - e.T(j, j));
+  }
+
+  /// Whether the contrast has no maximum here but a saddle, by more than `noise` of the curvature: a small
+  /// step leads away from it, not to the end.
+  bool at_saddle(const Expectations& e, Index n, double noise) const {
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < j; ++i) {
+        if (curvature(e, i, j) < -noise) return true;
+      }
+    }
+    return false;
   }
 
   /// What the turn of a pair has to make up for: k_i T_ij - k_j T_ji, and what E_ij + E_ji = apart adds to
@@ -58,7 +71,6 @@ struct NewtonStep {
 
   /// k and E of the first n outputs.
   void solve(const Expectations& e, Index n) {
-    constexpr double least = 0.01;    // curvature: below, a pair is too Gaussian to be turned by it
     constexpr double farthest = 0.3;  // radian
     signs(e, n);
     for (Index j = 0; j < n; ++j) {

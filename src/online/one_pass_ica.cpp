@@ -265,7 +265,9 @@ void OnePassIca::judge() {
   fourth_.head(r) = pass_.sums().fourth.head(r) / pass_.frames();
   const double left = step_.E.topLeftCorner(r, r).rowwise().norm().maxCoeff();
   const bool slows = left < slow && left > 0.7 * left_;
-  const bool content = iterations_ >= most_iterations || (precise_ ? left < 1e-10 : left < at_rest || slows);
+  const bool small = precise_ ? left < 1e-10 : left < at_rest || slows;
+  const double noise = std::max(NewtonStep::least, 3 / std::sqrt(pass_.frames()));  // of a curvature
+  const bool content = iterations_ >= most_iterations || (small && !step_.at_saddle(expected_, r, noise));
   left_ = left;
   next_pass_ = reservoir_.seen();
   if (pass_.kind() == ReservoirPass::Kind::newton) {

@@ -6,6 +6,7 @@
 #include "online/contrast_crosstalk.hpp"
 #include "online/inverse_root.hpp"
 #include "online/jacobi_svd.hpp"
+#include "online/moving_sums.hpp"
 #include "online/outlier_gate.hpp"
 #include "online/reservoir.hpp"
 #include "online/stream_support.hpp"
@@ -212,6 +213,82 @@ TEST(Reservoir, InOrderOfTime) {
 }
 
 // ---- The small matrices of a stream, against the definitions.
+
+// ---- Sums of all frames that begin as those of a sample: a fifth of the frames stands for all of them.
+
+struct SampledSums {
+  static constexpr Index n = 5;
+  static constexpr Index frames = 1000;
+  WhiteCoordinates white;
+  MovingSums sums{n};
+  Matrix<double> v;  // the frames of the sample, in the coordinates
+  Random random{1};
+  Matrix<double> A = random.normal(n, n);
+
+  Matrix<double> draw(Index count) { return A * random.normal(n, count).array().cube().matrix(); }
+
+  explicit SampledSums(double memory) : white(n, 1e-16, memory) {
+    Reservoir reservoir(n, frames / 5, 0, 2);
+    const Matrix<double> X = draw(frames);
+    for (Index t = 0; t < frames;) {
+      const Index size = std::min(white.block(), frames - t);
+      white.begin_add(X.middleCols(t, size));
+      while (white.busy()) white.work();
+      for (const Index end = t + size; t < end; ++t) reservoir.add(X.col(t));
+    }
+    ReservoirPass pass(n);
+    pass.begin(ReservoirPass::Kind::newton, white, n, reservoir.size());
+    while (!pass.work(reservoir, white)) {
+    }
+    white.recentre(pass.centre());
+    sums.begin(pass, white, n);
+    v = (white.V() * (reservoir.frames().colwise() - white.origin())).colwise() - white.v0();
+  }
+
+  Expectations expectations() {
+    Expectations e(n);
+    sums.expectations(white, n, e);
+    return e;
+  }
+};
+
+// S, T, D and s are means over v, whose frames count so much, about its mean where a product is of v itself.
+void expect_means_of(const Matrix<double>& v, const Vector<double>& weights, const Expectations& e) {
+  const Index n = v.rows();
+  const Vector<double> w = weights / weights.sum();
+  const Matrix<double> off = v.colwise() - v * w;
+  const Matrix<double> t = v.array().tanh();
+  const Matrix<double> s = 1 - t.array().square();
+  EXPECT_TRUE(e.S.topRows(n).isApprox(off * w.asDiagonal() * off.transpose(), 1e-9));
+  EXPECT_TRUE(e.T.topRows(n).isApprox(t * w.asDiagonal() * off.transpose(), 1e-9));
+  EXPECT_TRUE(e.D.topRows(n).isApprox(s * w.asDiagonal() * v.cwiseAbs2().transpose(), 1e-9));
+  EXPECT_TRUE(e.s.isApprox(s * w, 1e-9));
+}
+
+TEST(MovingSums, BeginAsTheMeansOfASample) {
+  SampledSums m(0);
+  ASSERT_EQ(m.v.cols(), m.frames / 5);
+  expect_means_of(m.v, Vector<double>::Ones(m.v.cols()), m.expectations());
+  EXPECT_NEAR(m.sums.fourth(2), 5 * m.v.row(2).array().pow(4).sum(), 1e-6);
+}
+
+TEST(MovingSums, FadeAsTheCoordinatesDo) {
+  SampledSums m(400);
+  const double before = m.white.count();
+  m.white.begin_add(m.draw(m.white.block()));
+  while (m.white.busy()) m.white.work();
+  ASSERT_FALSE(m.white.moved());
+  const Matrix<double> u = m.white.coordinates();
+  m.sums.scale(m.white.keep());
+  m.sums.add(u, m.n);
+  Matrix<double> both(m.n, m.v.cols() + u.cols());
+  both << m.v, u.topRows(m.n);
+  Vector<double> weights(both.cols());
+  weights << Vector<double>::Constant(m.v.cols(), m.white.keep() * before / static_cast<double>(m.v.cols())),
+      Vector<double>::Ones(u.cols());
+  EXPECT_NEAR(weights.sum(), m.white.count(), 1e-9);
+  expect_means_of(both, weights, m.expectations());
+}
 
 TEST(SquareMatrix, ProductsInversesAndRootsAreThoseOfTheirDefinition) {
   Random random(7);

@@ -64,6 +64,23 @@ TEST(Stream, GoesOnWhereTheReservoirIsFull) {
   EXPECT_LT(amari_index(U * inverse(fastica_by_hand(X, Vector<double>::Ones(X.cols()), U))), 1e-3);
 }
 
+// A source that wakes up late puts the others where the contrast has a saddle: small steps are not the end.
+TEST(Stream, DoesNotStayAtASaddle) {
+  for (const std::uint64_t seed : {9042, 9064, 9158, 9169, 9199}) {
+    Random random(seed);
+    const Matrix<double> A = conditioned_mixing(3, std::pow(1e6, random.uniform()), random);
+    const Matrix<double> S =
+        make_sources({Source::square, Source::sine, Source::laplace}, 100000, Timing::iid, random);
+    std::vector<Index> order(100000);
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return S(0, a) < S(0, b); });
+    StreamSeparator<double> stream(3);
+    run(stream, in_order(A * S, order));
+    stream.finish();
+    EXPECT_LT(amari_index(stream.unmixing() * A), 0.02) << seed;
+  }
+}
+
 TEST(Stream, FloatDataKeepsItsDigitsBesideALargeOffset) {
   Data data = make(30000, 4);
   StreamSeparator<float> stream(4);
