@@ -68,29 +68,29 @@ double least_gradient(const Matrix<double>& Y, double noise) {
   return least;
 }
 
-// Sources just flat enough to be told from Gaussian: some outputs turn from one kind into the other on the
-// way down. They are judged again and again, so that the gradient is zero for what they are at last.
+// Sources just flat enough to be told from Gaussian, first looked for in a part of the frames: some outputs
+// turn from one kind into the other on the way down. They are judged again and again, so that the gradient is
+// zero for what they are at last.
 TEST(Picard, OutputsAreJudgedAnewAsTheyTurn) {
   constexpr Index d = 8;
-  constexpr Index frames = 1000;
+  constexpr Index frames = 20000;
   int converged = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
     Matrix<double> S(d, frames);
     for (Index t = 0; t < frames; ++t) {
       for (Index i = 0; i < d; ++i) {
         const double u = random.normal();
-        S(i, t) = std::copysign(std::pow(std::abs(u), 0.5 + 0.06 * static_cast<double>(i)), u);
+        S(i, t) = std::copysign(std::pow(std::abs(u), 0.8 + 0.1 * static_cast<double>(i) / (d - 1)), u);
       }
     }
-    // So nearly dependent that no step is in float, and the whole way is one descent.
-    const Matrix<double> X = conditioned_mixing(d, 1e4, random) * S;
+    const Matrix<double> X = conditioned_mixing(d, 3, random) * S;
     const Model model = picard(X);
     if (!model.convergence.converged) continue;
     ++converged;
     EXPECT_LT(least_gradient(model.apply(X), 3 / std::sqrt(static_cast<double>(frames))), 1.1e-7) << seed;
   }
-  EXPECT_GE(converged, 50);
+  EXPECT_GE(converged, 35);
 }
 
 TEST(Picard, IsAsAccurateAsAskedInAsManySteps) {
