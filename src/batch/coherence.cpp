@@ -15,7 +15,8 @@ namespace {
 // Of one frequency: a column for each segment, real parts of all rows above imaginary ones.
 using Spectra = LineMatrix<float>;
 
-// One for every other frequency, as the window makes neighbours alike.
+// One for every other frequency, as the window makes neighbours alike. These are the frequencies of a segment
+// whose second half is added to its first.
 std::vector<Spectra> spectra_of(const Matrix<float>& Y, Index N) {
   const Index segments = Y.cols() / N;
   const Index d = Y.rows();
@@ -31,18 +32,19 @@ std::vector<Spectra> spectra_of(const Matrix<float>& Y, Index N) {
     window[t] = static_cast<float>(
         0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(t) / static_cast<double>(N)));
   }
-  std::vector<float> y(window.size());
+  const auto half = static_cast<std::size_t>(N / 2);
+  std::vector<float> y(half);
   std::vector<std::complex<float>> spectrum;
   for (Index s = 0; s < segments; ++s) {
     for (Index i = 0; i < d; ++i) {
-      for (Index t = 0; t < N; ++t) {
-        const auto k = static_cast<std::size_t>(t);
-        y[k] = window[k] * Y(i, s * N + t);
+      for (std::size_t k = 0; k < half; ++k) {
+        const Index t = s * N + static_cast<Index>(k);
+        y[k] = window[k] * Y(i, t) + window[half + k] * Y(i, t + N / 2);
       }
       fft.fwd(spectrum, y);
       for (std::size_t f = 0; f < F.size(); ++f) {
-        F[f](i, s) = spectrum[2 * f].real();
-        F[f](d + i, s) = spectrum[2 * f].imag();
+        F[f](i, s) = spectrum[f].real();
+        F[f](d + i, s) = spectrum[f].imag();
       }
     }
   }

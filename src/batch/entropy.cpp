@@ -27,33 +27,32 @@ Lengths code_lengths(Histogram count, double n) {
   return of_u - ((count.max(0) / n + 1e-12) * (bins / 2)).cast<float>().log();
 }
 
-Index first_of(Index stretch, Index frames, Index stretches) { return stretch * frames / stretches; }
-
 }  // namespace
 
-Vector<double> entropies(const RowMatrix<float>& Y, Index stretches) {
+Matrix<double> entropies(const Matrix<float>& Y, Index stretches) {
   const Index n = Y.cols();
-  Vector<double> sum = Vector<double>::Zero(stretches);
-  Eigen::Array<int, 1, Eigen::Dynamic> bin(n);
-  for (Index i = 0; i < Y.rows(); ++i) {
-    const auto y = Y.row(i).array();
-    bin = ((y / (1 + y.abs()) + 1) * (bins / 2.0F)).cast<int>().min(bins - 1);
-    Histogram count = Histogram::Zero();
-    for (const int k : bin) ++count(k);
-    const Lengths length = code_lengths(count, static_cast<double>(n));
-    for (Index s = 0; s < stretches; ++s) {
-      double of_stretch = 0;
-      for (Index t = first_of(s, n, stretches); t < first_of(s + 1, n, stretches); ++t) {
-        of_stretch += static_cast<double>(length(bin(t)));
-      }
-      sum(s) += of_stretch;
-    }
+  const Index outputs = Y.rows();
+  const Matrix<int> bin =
+      ((Y.array() / (1 + Y.array().abs()) + 1) * (bins / 2.0F)).cast<int>().min(bins - 1).matrix();
+  Matrix<int> count = Matrix<int>::Zero(bins, outputs);
+  for (Index t = 0; t < n; ++t) {
+    for (Index i = 0; i < outputs; ++i) ++count(bin(i, t), i);
   }
+  Matrix<float> length(bins, outputs);
+  for (Index i = 0; i < outputs; ++i)
+    length.col(i) = code_lengths(count.col(i).cast<double>(), static_cast<double>(n));
+  Matrix<double> mean = Matrix<double>::Zero(stretches, outputs);
+  Vector<double> sum(outputs);
   for (Index s = 0; s < stretches; ++s) {
-    sum(s) /=
-        static_cast<double>(std::max<Index>(1, first_of(s + 1, n, stretches) - first_of(s, n, stretches)));
+    const Index first = s * n / stretches;
+    const Index end = (s + 1) * n / stretches;
+    sum.setZero();
+    for (Index t = first; t < end; ++t) {
+      for (Index i = 0; i < outputs; ++i) sum(i) += static_cast<double>(length(bin(i, t), i));
+    }
+    mean.row(s) = sum.transpose() / static_cast<double>(std::max<Index>(1, end - first));
   }
-  return sum;
+  return mean;
 }
 
 }  // namespace demix

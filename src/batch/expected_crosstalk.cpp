@@ -99,9 +99,8 @@ double mean_square_quantile(double n, double z) {
 Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation& equation,
                                 const Matrix<double>& kappa, double least_amplitude, Diagnosis& diagnosis) {
   const Index d = sums.second.size();
-  Matrix<double> product = Matrix<double>::Zero(d, d);
-  for (const auto& [number, stretch] : sums.stretches) product += stretch.product;
-  const Vector<double> gy = product.diagonal() / sums.total;
+  Vector<double> gy = Vector<double>::Zero(d);
+  for (const auto& [number, stretch] : sums.stretches) gy += stretch.product.diagonal() / sums.total;
   const Coefficients c =
       equation.kind == Kind::weighted
           ? fobi_coefficients(gy, kappa)
@@ -110,7 +109,10 @@ Matrix<double> expect_crosstalk(const OutputSums& sums, const EstimatingEquation
   std::vector<Group> groups;
   for (const auto& [number, s] : sums.stretches) {
     if (s.total <= 0) continue;
-    groups.push_back({c.own.cwiseProduct(s.product) + c.other.cwiseProduct(s.product.transpose()) +
+    const Matrix<double> product = equation.kind == Kind::weighted
+                                       ? Matrix<double>(s.product.selfadjointView<Eigen::Lower>())
+                                       : s.product;
+    groups.push_back({c.own.cwiseProduct(product) + c.other.cwiseProduct(product.transpose()) +
                           c.square.cwiseProduct(Matrix<double>(s.square.selfadjointView<Eigen::Lower>())),
                       s.total});
   }

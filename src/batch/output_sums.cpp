@@ -1,6 +1,7 @@
 #include "batch/output_sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "batch/contrast_kernels.hpp"
@@ -13,8 +14,15 @@ namespace {
 constexpr float not_learned_from = std::numeric_limits<float>::quiet_NaN();
 
 // For what is said about outputs, four digits of a frame are enough. They have the variance 1; what is lost
-// is a rounding of the channels, as far as they do not cancel.
-bool float_is_enough(const WhiteRecording& white, const Matrix<double>& W) {
+// is a rounding of the channels, as far as they do not cancel. FOBI, whose solution is exact, is described
+// as exactly where that costs little.
+bool float_is_enough(const WhiteRecording& white, const Matrix<double>& W,
+                     const std::optional<EstimatingEquation>& equation) {
+  constexpr Index much = Index{1} << 18;  // values
+  if (equation && equation->kind == EstimatingEquation::Kind::weighted &&
+      white.recording().frames() * white.recording().channels() < much) {
+    return false;
+  }
   constexpr auto rounding = static_cast<double>(std::numeric_limits<float>::epsilon());
   const Vector<double> deviation = white.whitening().dewhitener.rowwise().norm();
   const double largest = (W * deviation.asDiagonal()).rowwise().norm().maxCoeff();
@@ -87,27 +95,25 @@ std::vector<LargestValues::Value> LargestValues::descending() const {
 
 void ChannelEnds::add(const Frames<double>& x) {
   if (x.cols() == 0) return;
-  const auto channels = static_cast<std::size_t>(x.rows());
-  std::vector<End> high(channels);
-  std::vector<End> low(channels);
+  const Vector<double> high = x.rowwise().maxCoeff();
+  const Vector<double> low = x.rowwise().minCoeff();
+  Vector<double> at_high = Vector<double>::Zero(x.rows());  // pairs of neighbours
+  Vector<double> at_low = at_high;
+  for (Index t = 1; t < x.cols(); ++t) {
+    const double* before = x.col(t - 1).data();
+    const double* now = x.col(t).data();
+    for (Index c = 0; c < x.rows(); ++c) {  // without a jump, so that several go at once
+      at_high(c) += before[c] == high(c) && now[c] == high(c) ? 1.0 : 0.0;
+      at_low(c) += before[c] == low(c) && now[c] == low(c) ? 1.0 : 0.0;
+    }
+  }
+  ChannelEnds ends;
+  ends.frames = x.cols();
   for (Index c = 0; c < x.rows(); ++c) {
-    high[static_cast<std::size_t>(c)].value = x(c, 0);
-    low[static_cast<std::size_t>(c)].value = -x(c, 0);
+    ends.highest.push_back({high(c), std::llround(at_high(c))});
+    ends.lowest.push_back({-low(c), std::llround(at_low(c))});
   }
-  const auto look_at = [](End& end, double before, double now) {
-    if (now > end.value) {
-      end = {now, 0};
-    } else if (now == end.value && before == now) {
-      ++end.pairs;
-    }
-  };
-  for (Index t = 1; t < x.cols(); ++t) {  // frame by frame, as they lie in memory
-    for (Index c = 0; c < x.rows(); ++c) {
-      look_at(high[static_cast<std::size_t>(c)], x(c, t - 1), x(c, t));
-      look_at(low[static_cast<std::size_t>(c)], -x(c, t - 1), -x(c, t));
-    }
-  }
-  merge({std::move(high), std::move(low), x.cols()});
+  merge(ends);
 }
 
 void ChannelEnds::merge(const ChannelEnds& other) {
@@ -148,8 +154,7 @@ OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& 
     : mean_(white.whitening().mean),
       equation_(equation),
       frames_(white.whitening().frames),
-      in_float_(float_is_enough(white, W) &&
-                !(equation && equation->kind == EstimatingEquation::Kind::weighted)),
+      in_float_(float_is_enough(white, W, equation)),
       reached_(std::make_shared<std::vector<std::atomic<double>>>(static_cast<std::size_t>(W.rows()))),
       doubles_(W),
       floats_(W) {
@@ -244,17 +249,16 @@ void OutputRequest::add_stretch(OutputSums& sums, const Chunk& chunk, Index numb
     if (!equation_) return;
     g.resize(y.rows(), y.cols());
     if (equation_->kind == EstimatingEquation::Kind::weighted) {
-      if constexpr (std::is_same_v<T, double>) {
-        Vector<double> w;
-        squared_lengths(y, d, w);
-        for (double& v : w) v = weight_value(equation_->weight, v);
-        if (block.weights) w.array() *= Eigen::Map<const Eigen::ArrayXd>(block.weights, w.size());
-        weigh(y, d, w.data(), g);
-      }
+      Vector<double> w;
+      squared_lengths(y, d, w);
+      for (double& v : w) v = weight_value(equation_->weight, v);
+      if (block.weights) w.array() *= Eigen::Map<const Eigen::ArrayXd>(block.weights, w.size());
+      weigh(y, d, w.data(), g);
+      add_scatter(g, y, stretch.product);
     } else {
       add_nonlinearity(equation_->contrast, y, g, block.weights, {sums.slope, unused, unused});
+      add_product(g, y, stretch.product);
     }
-    add_product(g, y, stretch.product);
     if constexpr (std::is_same_v<T, double>) {
       if (block.weights) {
         weigh(y, d, block.weights, g);

@@ -75,7 +75,7 @@ struct OutputSums {
   /// Sums over one of the stretches of equal length that a recording is cut into. Frames depend on each
   /// other; stretches much less, so they tell how much such sums vary.
   struct Stretch {
-    Matrix<double> product;  ///< sum g(y) y^T, or w(||y||^2) y y^T
+    Matrix<double> product;  ///< sum g(y) y^T, or the lower triangle of w(||y||^2) y y^T
     Matrix<double> square;   ///< sum y y^T, lower triangle
     Vector<double> sum;      ///< sum y
     double total = 0;        ///< of the weights

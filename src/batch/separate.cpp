@@ -68,9 +68,18 @@ class Trial {
     }
     h_.conservativeResize(Eigen::NoChange, kept);
   }
-  Vector<double> entropies_of(const Rotation& r) const {
-    return entropies(times<float>(r.W, Frames<float>(h_), Vector<double>::Zero(h_.rows()), h_.cols()),
-                     stretches);
+  // The sum over the outputs of each of them, in each stretch.
+  std::vector<Vector<double>> entropies_of(const std::vector<Rotation>& candidates) const {
+    const Index d = h_.rows();
+    Matrix<double> W(d * std::ssize(candidates), d);
+    for (Index k = 0; k < std::ssize(candidates); ++k)
+      W.middleRows(k * d, d) = candidates[static_cast<std::size_t>(k)].W;
+    const Matrix<double> each =
+        entropies(times<float>(W, Frames<float>(h_), Vector<double>::Zero(d), h_.cols()), stretches);
+    std::vector<Vector<double>> sums;
+    for (Index k = 0; k < std::ssize(candidates); ++k)
+      sums.emplace_back(each.middleCols(k * d, d).rowwise().sum());
+    return sums;
   }
 
  private:
@@ -90,21 +99,22 @@ Choice choose_rotation(const WhiteRecording& white) {
   constexpr double significant = 1;  // standard errors
   const bool cheap = white.components() <= few;
   const Rotation start = cheap ? fobi(white) : fobi_of_first_stage(white);
-  Choice best{refined(white, start), {}};
+  std::vector<Rotation> candidates{refined(white, start)};
+  Choice best{candidates[0], {}};
   if (white.components() < 2) return best;
+  candidates.push_back(start);
+  if (cheap) candidates.push_back(jade(white, {}, start));
   const Trial trial(white);
-  const Vector<double> usual = trial.entropies_of(best.rotation);
+  const std::vector<Vector<double>> entropies = trial.entropies_of(candidates);
 
-  std::vector<Rotation> others;
-  others.push_back(start);
-  if (cheap) others.push_back(jade(white, {}, start));
   Difference most;  // that another one leaves less
   std::string rest;
-  for (Rotation& r : others) {
-    Difference less = difference(usual, trial.entropies_of(r));
+  for (std::size_t k = 1; k < candidates.size(); ++k) {
+    Rotation& r = candidates[k];
+    Difference less = difference(entropies[0], entropies[k]);
     if (less.deviations() > significant && r.method.empty()) {  // of a part of the frames; now of all
       r = fobi(white);
-      less = difference(usual, trial.entropies_of(r));
+      less = difference(entropies[0], trial.entropies_of({r})[0]);
     }
     const std::string name = r.method.empty() ? "fobi" : r.method;
     rest += (rest.empty() ? "" : ", ") + name + text(" %+.4f +- %.4f", -less.mean, less.error);

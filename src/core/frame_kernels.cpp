@@ -256,12 +256,13 @@ void PowersFloat(const float* x, Index stride, Index channels, Index frames, dou
   powers_body(x, stride, channels, frames, first, second, fourth, largest);
 }
 
-void Lengths(const double* x, Index stride, Index channels, Index frames, double* length) {
-  const Full<double> full;
-  const Unit<double> small;
-  const Index rows = lane_rows<double>(channels);
+template <typename T>
+HWY_INLINE void lengths_body(const T* x, Index stride, Index channels, Index frames, double* length) {
+  const Full<T> full;
+  const Unit<T> small;
+  const Index rows = lane_rows<T>(channels);
   for (Index t = 0; t < frames; ++t) {
-    const double* frame = x + t * stride;
+    const T* frame = x + t * stride;
     auto sum = hn::Zero(full);
     Index i = 0;
     for (; i + lanes(full) <= rows; i += lanes(full)) {
@@ -273,16 +274,31 @@ void Lengths(const double* x, Index stride, Index channels, Index frames, double
       const auto v = hn::LoadU(small, frame + i);
       rest = hn::MulAdd(v, v, rest);
     }
-    length[t] = total(full, sum) + total(small, rest);
+    length[t] =
+        (rows >= lanes(full) ? total(full, sum) : 0) + (rows % lanes(full) > 0 ? total(small, rest) : 0);
   }
 }
+void LengthsDouble(const double* x, Index stride, Index channels, Index frames, double* length) {
+  lengths_body(x, stride, channels, frames, length);
+}
+void LengthsFloat(const float* x, Index stride, Index channels, Index frames, double* length) {
+  lengths_body(x, stride, channels, frames, length);
+}
 
-void Scale(const double* x, Index stride, const double* w, Index channels, Index frames, double* y) {
+template <typename T>
+HWY_INLINE void scale_body(const T* x, Index stride, const double* w, Index channels, Index frames, T* y) {
   for (Index t = 0; t < frames; ++t) {
-    for_each_vector<double>(channels, [&](auto d, Index i) HWY_ATTR {
-      hn::StoreU(hn::Mul(hn::Set(d, w[t]), hn::LoadU(d, x + t * stride + i)), d, y + t * stride + i);
+    for_each_vector<T>(channels, [&](auto d, Index i) HWY_ATTR {
+      const auto v = hn::LoadU(d, x + t * stride + i);
+      hn::StoreU(hn::Mul(hn::Set(d, static_cast<T>(w[t])), v), d, y + t * stride + i);
     });
   }
+}
+void ScaleDouble(const double* x, Index stride, const double* w, Index channels, Index frames, double* y) {
+  scale_body(x, stride, w, channels, frames, y);
+}
+void ScaleFloat(const float* x, Index stride, const double* w, Index channels, Index frames, float* y) {
+  scale_body(x, stride, w, channels, frames, y);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -307,8 +323,10 @@ HWY_EXPORT(LowerSumsFloat);
 HWY_EXPORT(FrameSums);
 HWY_EXPORT(PowersDouble);
 HWY_EXPORT(PowersFloat);
-HWY_EXPORT(Lengths);
-HWY_EXPORT(Scale);
+HWY_EXPORT(LengthsDouble);
+HWY_EXPORT(LengthsFloat);
+HWY_EXPORT(ScaleDouble);
+HWY_EXPORT(ScaleFloat);
 
 // The function for doubles or that for floats.
 template <typename T, typename Double, typename Float>
@@ -408,15 +426,23 @@ void add_powers(const LineMatrix<T>& X, Powers sums) {
 template void add_powers(const LineMatrix<double>&, Powers);
 template void add_powers(const LineMatrix<float>&, Powers);
 
-void squared_lengths(const LineMatrix<double>& X, Index channels, Vector<double>& length) {
+template <typename T>
+void squared_lengths(const LineMatrix<T>& X, Index channels, Vector<double>& length) {
   length.resize(X.cols());
-  DEMIX_DISPATCH(Lengths)(X.data(), X.rows(), channels, X.cols(), length.data());
+  one_of<T>(&DEMIX_DISPATCH(LengthsDouble), &DEMIX_DISPATCH(LengthsFloat))(X.data(), X.rows(), channels,
+                                                                           X.cols(), length.data());
 }
+template void squared_lengths(const LineMatrix<double>&, Index, Vector<double>&);
+template void squared_lengths(const LineMatrix<float>&, Index, Vector<double>&);
 
-void weigh(const LineMatrix<double>& X, Index channels, const double* w, LineMatrix<double>& Y) {
+template <typename T>
+void weigh(const LineMatrix<T>& X, Index channels, const double* w, LineMatrix<T>& Y) {
   Y.resize(X.rows(), X.cols());
-  DEMIX_DISPATCH(Scale)(X.data(), X.rows(), w, channels, X.cols(), Y.data());
+  one_of<T>(&DEMIX_DISPATCH(ScaleDouble), &DEMIX_DISPATCH(ScaleFloat))(X.data(), X.rows(), w, channels,
+                                                                       X.cols(), Y.data());
 }
+template void weigh(const LineMatrix<double>&, Index, const double*, LineMatrix<double>&);
+template void weigh(const LineMatrix<float>&, Index, const double*, LineMatrix<float>&);
 
 bool fits_float(const Matrix<double>& P) {
   const Eigen::ArrayXd largest = P.cwiseAbs().colwise().maxCoeff();

@@ -71,9 +71,11 @@ struct Powers {
 template <typename T>
 void add_powers(const LineMatrix<T>& X, Powers sums);
 /// length_t = sum_i X_it^2
-void squared_lengths(const LineMatrix<double>& X, Index channels, Vector<double>& length);
+template <typename T>
+void squared_lengths(const LineMatrix<T>& X, Index channels, Vector<double>& length);
 /// Y_it = w_t X_it; X and Y may be the same
-void weigh(const LineMatrix<double>& X, Index channels, const double* w, LineMatrix<double>& Y);
+template <typename T>
+void weigh(const LineMatrix<T>& X, Index channels, const double* w, LineMatrix<T>& Y);
 
 /// Whether channels of the size that calls for this P can be multiplied by it in float: none is at the ends
 /// of its range.
