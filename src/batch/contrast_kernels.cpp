@@ -2,11 +2,10 @@
 #define HWY_TARGET_INCLUDE "batch/contrast_kernels.cpp"
 #include <hwy/foreach_target.h>  // what follows, once for each generation of processors
 
-#include <cmath>
-
 #include "batch/contrast_kernels.hpp"
 #include "core/simd-inl.hpp"
 #include "core/simd.hpp"
+#include "hwy/contrib/math/math-inl.h"
 
 #ifndef DEMIX_BATCH_CONTRAST_ARGUMENTS
 #define DEMIX_BATCH_CONTRAST_ARGUMENTS
@@ -23,6 +22,13 @@ HWY_BEFORE_NAMESPACE();
 namespace demix {
 namespace HWY_NAMESPACE {
 
+template <class D>
+HWY_INLINE void store_sums(D d, Vec<D> v, double* sums) {
+  HWY_ALIGN hn::TFromD<D> values[most_lanes<D>];
+  hn::Store(v, d, values);
+  for (Index q = 0; q < lanes(d); ++q) sums[q] = static_cast<double>(values[q]);
+}
+
 // A nonlinearity: add(d, v, u) takes a vector of outputs, each of weight u, returns u g(v), and sums up u
 // g'(v), u G(v) and u v^2.
 
@@ -32,23 +38,18 @@ template <class D, bool weighted>
 struct LogCosh {
   using T = hn::TFromD<D>;
   using V = Vec<D>;
-  V slopes, sizes, squares, product;
-  double logs[most_lanes<D>] = {};  // if weighted
+  V slopes, sizes, squares, product, logs;
 
   HWY_INLINE explicit LogCosh(D d)
-      : slopes(hn::Zero(d)), sizes(hn::Zero(d)), squares(hn::Zero(d)), product(hn::Set(d, T{1})) {}
+      : slopes(hn::Zero(d)), sizes(slopes), squares(slopes), product(hn::Set(d, T{1})), logs(slopes) {}
   HWY_INLINE V add(D d, V v, V u) {
     const V one = hn::Set(d, T{1});
     const TanhParts<D> parts = tanh_parts(d, v);
     const V g = parts.tanh;
     if constexpr (weighted) {
-      HWY_ALIGN T e[most_lanes<D>];
-      HWY_ALIGN T w[most_lanes<D>];
-      hn::Store(parts.e, d, e);
-      hn::Store(u, d, w);
-      for (Index q = 0; q < lanes(d); ++q)
-        logs[q] += static_cast<double>(w[q]) * std::log1p(static_cast<double>(e[q]));
-      sizes = hn::MulAdd(u, hn::Sub(parts.size, hn::Set(d, T(0x1.62e42fefa39efp-1))), sizes);
+      const V log2 = hn::Set(d, T(0x1.62e42fefa39efp-1));
+      logs = hn::MulAdd(u, hn::Sub(hn::Log1p(d, parts.e), log2), logs);
+      sizes = hn::MulAdd(u, parts.size, sizes);
       squares = hn::MulAdd(hn::Mul(u, v), v, squares);
       slopes = hn::MulAdd(u, hn::NegMulAdd(g, g, one), slopes);
       return hn::Mul(u, g);
@@ -62,20 +63,9 @@ struct LogCosh {
     }
   }
   HWY_INLINE void sums(D d, double* slope, double* value, double* square) const {
-    HWY_ALIGN T of_slope[most_lanes<D>];
-    HWY_ALIGN T of_size[most_lanes<D>];
-    HWY_ALIGN T of_square[most_lanes<D>];
-    HWY_ALIGN T of_product[most_lanes<D>];
-    hn::Store(slopes, d, of_slope);
-    hn::Store(sizes, d, of_size);
-    hn::Store(squares, d, of_square);
-    hn::Store(product, d, of_product);
-    for (Index q = 0; q < lanes(d); ++q) {
-      slope[q] = static_cast<double>(of_slope[q]);
-      square[q] = static_cast<double>(of_square[q]);
-      value[q] = static_cast<double>(of_size[q]) +
-                 (weighted ? logs[q] : std::log(static_cast<double>(of_product[q])));
-    }
+    store_sums(d, slopes, slope);
+    store_sums(d, hn::Add(sizes, weighted ? logs : hn::Log(d, product)), value);
+    store_sums(d, squares, square);
   }
 };
 
@@ -87,17 +77,9 @@ struct ThreeSums {
 
   HWY_INLINE explicit ThreeSums(D d) : slopes(hn::Zero(d)), values(hn::Zero(d)), squares(hn::Zero(d)) {}
   HWY_INLINE void sums(D d, double* slope, double* value, double* square) const {
-    HWY_ALIGN T of_slope[most_lanes<D>];
-    HWY_ALIGN T of_value[most_lanes<D>];
-    HWY_ALIGN T of_square[most_lanes<D>];
-    hn::Store(slopes, d, of_slope);
-    hn::Store(values, d, of_value);
-    hn::Store(squares, d, of_square);
-    for (Index q = 0; q < lanes(d); ++q) {
-      slope[q] = static_cast<double>(of_slope[q]);
-      value[q] = static_cast<double>(of_value[q]);
-      square[q] = static_cast<double>(of_square[q]);
-    }
+    store_sums(d, slopes, slope);
+    store_sums(d, values, value);
+    store_sums(d, squares, square);
   }
 };
 

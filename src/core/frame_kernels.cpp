@@ -138,11 +138,12 @@ HWY_INLINE void product_rows(const T* p, Index rows, const Index* first, Index c
 template <typename T>
 HWY_INLINE void product_body(const T* p, Index rows, const Index* first, Index channels, const T* x,
                              Index x_stride, Index frames, T* y, Index y_stride, Ahead ahead) {
-  Prefetcher prefetcher(ahead, frames / 4);
+  constexpr int some = most_scalars;
+  Prefetcher prefetcher(ahead, frames / some);
   Index t = 0;
-  for (; t + 4 <= frames; t += 4) {
+  for (; t + some <= frames; t += some) {
     prefetcher.next_part();
-    product_rows<4>(p, rows, first, channels, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
+    product_rows<some>(p, rows, first, channels, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
   }
   for (; t < frames; ++t)
     product_rows<1>(p, rows, first, channels, x + t * x_stride, x_stride, y + t * y_stride, y_stride);
@@ -160,10 +161,14 @@ void ProductFloat(const float* p, Index rows, const Index* first, Index channels
 template <typename T>
 HWY_INLINE void sums_body(const T* x, Index x_stride, Index rows, const T* y, Index y_stride, Index columns,
                           Index frames, double* s) {
-  for (Index j = 0; j < columns; j += 4) {
-    const T* const four[4] = {y + j, y + j + 1, y + j + 2, y + j + 3};
-    add_outer_rows(four, y_stride, x, x_stride, frames, rows, columns - j, s + j * rows, rows);
-  }
+  const auto some = [&]<int R>(std::integral_constant<int, R>, Index j) HWY_ATTR {
+    const T* at[R];
+    for (int r = 0; r < R; ++r) at[r] = y + j + r;
+    add_outer_rows(at, y_stride, x, x_stride, frames, rows, columns - j, s + j * rows, rows);
+  };
+  Index j = 0;
+  for (; j + most_scalars <= columns; j += most_scalars) some(std::integral_constant<int, most_scalars>(), j);
+  for (; j < columns; j += 4) some(std::integral_constant<int, 4>(), j);
 }
 void SumsDouble(const double* x, Index x_stride, Index rows, const double* y, Index y_stride, Index columns,
                 Index frames, double* s) {
@@ -180,13 +185,17 @@ template <typename T>
 HWY_INLINE void lower_body(const T* x, Index x_stride, Index rows, const T* y, Index y_stride, Index frames,
                            double* s, Ahead ahead) {
   const Index width = std::max(lanes(Full<T>()), unit<T>);
-  Prefetcher prefetcher(ahead, (rows + 3) / 4);
-  for (Index j = 0; j < rows; j += 4) {
+  Prefetcher prefetcher(ahead, rows / most_scalars + (rows % most_scalars + 3) / 4);
+  const auto some = [&]<int R>(std::integral_constant<int, R>, Index j) HWY_ATTR {
     prefetcher.next_part();
     const Index i = j / width * width;
-    const T* const four[4] = {y + j, y + j + 1, y + j + 2, y + j + 3};
-    add_outer_rows(four, y_stride, x + i, x_stride, frames, rows - i, rows - j, s + j * rows + i, rows);
-  }
+    const T* at[R];
+    for (int r = 0; r < R; ++r) at[r] = y + j + r;
+    add_outer_rows(at, y_stride, x + i, x_stride, frames, rows - i, rows - j, s + j * rows + i, rows);
+  };
+  Index j = 0;
+  for (; j + most_scalars <= rows; j += most_scalars) some(std::integral_constant<int, most_scalars>(), j);
+  for (; j < rows; j += 4) some(std::integral_constant<int, 4>(), j);
 }
 void LowerSumsDouble(const double* x, Index x_stride, Index rows, const double* y, Index y_stride,
                      Index frames, double* s, Ahead ahead) {

@@ -104,15 +104,19 @@ HWY_INLINE void add_to(D d, Vec<D> v, Index rows, double* s) {
   for (Index i = 0; i < std::min(lanes(d), rows); ++i) s[i] += static_cast<double>(values[i]);
 }
 
+/// Two vectors of sums for each of so many scalars fill the registers: 32 from AVX-512 on, 16 before. Each
+/// sum waits for itself; the more there are, the less the processor waits.
+constexpr int most_scalars = HWY_TARGET <= HWY_AVX3 ? 8 : 4;
+
 /// s_ir <- s_ir + sum_k scalar_r(k) vector_i(k): the same for the first `rows` values of C vectors and the
-/// first `columns` of four scalars. `ld`: from column to column of s.
-template <int C, class D, typename T = hn::TFromD<D>>
-HWY_INLINE void add_outer_to(D d, const T* const (&scalars)[4], Index scalar_step, const T* vectors,
+/// first `columns` of R scalars. `ld`: from column to column of s.
+template <int C, int R, class D, typename T = hn::TFromD<D>>
+HWY_INLINE void add_outer_to(D d, const T* const (&scalars)[R], Index scalar_step, const T* vectors,
                              Index vector_step, Index n, Index rows, Index columns, double* s, Index ld) {
-  Vec<D> sum[4][C];
+  Vec<D> sum[R][C];
   set_zero(d, sum);
   add_outer(d, scalars, scalar_step, vectors, vector_step, n, sum);
-  for (int r = 0; r < 4; ++r) {
+  for (int r = 0; r < R; ++r) {
     if (r >= columns) return;
     for (int c = 0; c < C; ++c) {
       const Index first = c * lanes(d);
@@ -122,8 +126,8 @@ HWY_INLINE void add_outer_to(D d, const T* const (&scalars)[4], Index scalar_ste
 }
 
 /// The same for all rows: as many vectors as `rows`, filled up to whole units, takes.
-template <typename T>
-HWY_INLINE void add_outer_rows(const T* const (&scalars)[4], Index scalar_step, const T* vectors,
+template <int R, typename T>
+HWY_INLINE void add_outer_rows(const T* const (&scalars)[R], Index scalar_step, const T* vectors,
                                Index vector_step, Index n, Index rows, Index columns, double* s, Index ld) {
   const Full<T> full;
   const Unit<T> one;

@@ -18,7 +18,7 @@ def needs(there, what):
 
 
 def run(*args, **kwargs):
-    return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=120, **kwargs)
+    return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=600, **kwargs)
 
 
 class Program(unittest.TestCase):
