@@ -34,10 +34,11 @@ Matrix<double> kappa_of(Weight weight, const Matrix<float>& y) {
   return square * slope.asDiagonal() * square.transpose() / static_cast<double>(std::max<Index>(1, y.cols()));
 }
 
-// What was summed up, of outputs in this order.
-Evidence evidence_of(const OutputSums& sums, const OutputRequest& request, const std::vector<Index>& order) {
+// What was summed up, of outputs in this order. Takes the pieces of the outputs, which are large.
+Evidence evidence_of(OutputSums& sums, const OutputRequest& request, const std::vector<Index>& order) {
   Evidence e;
   e.y = request.segments_of(sums, order);
+  sums.pieces = {};
   e.ends = sums.ends;
   e.segment_frames = OutputRequest::segment_frames;
   e.overlap = request.segments_overlap();
@@ -71,7 +72,7 @@ Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) 
   model.mixing = w.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
 
   const OutputRequest request(white, model.unmixing, rotation.equation);
-  const OutputSums sums = sum_over(white.recording(), request);
+  OutputSums sums = sum_over(white.recording(), request);
   model.kurtosis = sums.fourth.array() * sums.total / sums.second.array().square();
   Matrix<double> crosstalk;
   if (rotation.equation) {

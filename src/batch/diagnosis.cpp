@@ -85,11 +85,15 @@ void find_common_magnitude(Model& model, const Evidence& e) {
   constexpr double common = 0.5;
   const Index n = e.y.cols();
   if (n < 1000) return;
-  const Matrix<float> magnitude = e.y.cwiseAbs();
-  const Vector<double> mean = magnitude.rowwise().mean().cast<double>();
+  const Vector<double> mean = e.y.cwiseAbs().rowwise().mean().cast<double>();
   Matrix<double> products = Matrix<double>::Zero(e.y.rows(), e.y.rows());
-  for_each_centred_block<float>(Frames<float>(magnitude), mean, nullptr,
-                                [&](const Block<float>& block) { add_scatter(block.x, block.x, products); });
+  constexpr Index some = 100 * block_frames;
+  for (Index t = 0; t < n; t += some) {
+    const Matrix<float> magnitude = e.y.middleCols(t, std::min(some, n - t)).cwiseAbs();
+    for_each_centred_block<float>(Frames<float>(magnitude), mean, nullptr, [&](const Block<float>& block) {
+      add_scatter(block.x, block.x, products);
+    });
+  }
   products = Matrix<double>(products.selfadjointView<Eigen::Lower>());
   const Vector<double> scale = products.diagonal().cwiseMax(1e-30).cwiseSqrt().cwiseInverse();
   Matrix<double> correlation = scale.asDiagonal() * products * scale.asDiagonal();

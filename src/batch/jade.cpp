@@ -5,11 +5,48 @@
 #include <string>
 
 #include "batch/cumulants.hpp"
+#include "batch/fobi_and_jade.hpp"
+#include "batch/fobi_parts.hpp"
 #include "batch/joint_diagonaliser.hpp"
 #include "core/sum_over.hpp"
 #include "demix/fobi.hpp"
 
 namespace demix {
+namespace {
+
+// Of cumulants of y = start h.
+Rotation jade_of(Matrix<double> cumulants, const Matrix<double>& start, const JadeOptions& options) {
+  const JointDiagonalisation found =
+      joint_diagonalise(std::move(cumulants), options.max_sweeps, options.tolerance);
+  Rotation r{.W = found.V.transpose() * start,  // V^T y
+             .method = "jade",
+             .equation = EstimatingEquation{EstimatingEquation::Kind::squared_contrast, Contrast::cube, {}},
+             .convergence = {found.turning == 0, found.sweeps, {}}};
+  if (options.neighbours > 0) r.options["neighbours"] = std::to_string(options.neighbours);
+  if (found.turning > 0) {
+    r.doubt = std::to_string(found.turning) + " pairs of components still turn after " +
+              std::to_string(found.sweeps) +
+              " sweeps: too close to Gaussian, or too few frames, to tell apart";
+  }
+  return r;
+}
+
+// E[||h||^2 h_i h_j] = sum_k C^kk_ij + (d + 2) d_ij
+Matrix<double> weighted_covariance_of(const Matrix<double>& cumulants, Index d) {
+  Matrix<double> Cz = Matrix<double>::Identity(d, d) * static_cast<double>(d + 2);
+  for (Index k = 0; k < d; ++k) {
+    for (Index j = 0; j < d; ++j) {
+      for (Index i = 0; i <= j; ++i) {
+        Cz(i, j) += cumulants(pair_index(k, k), pair_index(i, j));
+        if (i < j) Cz(j, i) = Cz(i, j);
+      }
+    }
+  }
+  return Cz;
+}
+
+}  // namespace
+
 void JadeOptions::validate() const {
   if (neighbours < 0) {
     throw std::invalid_argument("neighbours: expected 0 (all) or more, got " + std::to_string(neighbours));
@@ -39,19 +76,15 @@ Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rot
   const Whitening& w = white.whitening();
   const Index k = options.neighbours == 0 ? d : std::min(options.neighbours, d);
   const FourthSums fourth = sum_over(white.recording(), CumulantRequest{w.mean, start.W * w.whitener, k});
-  const JointDiagonalisation found =
-      joint_diagonalise(fourth.cumulants(), options.max_sweeps, options.tolerance);
-  Rotation r{.W = found.V.transpose() * start.W,  // V^T y
-             .method = "jade",
-             .equation = EstimatingEquation{EstimatingEquation::Kind::squared_contrast, Contrast::cube, {}},
-             .convergence = {found.turning == 0, found.sweeps, {}}};
-  if (options.neighbours > 0) r.options["neighbours"] = std::to_string(options.neighbours);
-  if (found.turning > 0) {
-    r.doubt = std::to_string(found.turning) + " pairs of components still turn after " +
-              std::to_string(found.sweeps) +
-              " sweeps: too close to Gaussian, or too few frames, to tell apart";
-  }
-  return r;
+  return jade_of(fourth.cumulants(), start.W, options);
+}
+
+FobiAndJade fobi_and_jade(const WhiteRecording& white) {
+  const Index d = white.components();
+  const Whitening& w = white.whitening();
+  const Matrix<double> C = sum_over(white.recording(), CumulantRequest{w.mean, w.whitener, d}).cumulants();
+  return {fobi_of(weighted_covariance_of(C, d), Weight::square),
+          jade_of(C, Matrix<double>::Identity(d, d), {})};
 }
 
 }  // namespace demix

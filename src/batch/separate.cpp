@@ -6,12 +6,12 @@
 #include <cstdio>
 
 #include "batch/entropy.hpp"
-#include "batch/fobi_start.hpp"
+#include "batch/fobi_and_jade.hpp"
+#include "batch/fobi_parts.hpp"
 #include "batch/sample.hpp"
 #include "core/blocks.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
-#include "demix/jade.hpp"
 #include "demix/picard.hpp"
 
 namespace demix {
@@ -95,15 +95,18 @@ Rotation refined(const WhiteRecording& white, const Rotation& start) {
 }  // namespace
 
 Choice choose_rotation(const WhiteRecording& white) {
-  constexpr Index few = 16;          // components, for which FOBI of all frames and JADE cost little
+  constexpr Index few = 16;          // components, for which fourth moments of all frames cost little
   constexpr double significant = 1;  // standard errors
-  const bool cheap = white.components() <= few;
-  const Rotation start = cheap ? fobi(white) : fobi_of_first_stage(white);
-  std::vector<Rotation> candidates{refined(white, start)};
+  std::vector<Rotation> candidates;
+  if (white.components() <= few) {
+    FobiAndJade closed = fobi_and_jade(white);
+    candidates = {refined(white, closed.fobi), std::move(closed.fobi), std::move(closed.jade)};
+  } else {
+    const Rotation start = fobi_of_first_stage(white);
+    candidates = {refined(white, start), start};
+  }
   Choice best{candidates[0], {}};
   if (white.components() < 2) return best;
-  candidates.push_back(start);
-  if (cheap) candidates.push_back(jade(white, {}, start));
   const Trial trial(white);
   const std::vector<Vector<double>> entropies = trial.entropies_of(candidates);
 

@@ -5,6 +5,7 @@
 
 #include "batch/batch_support.hpp"
 #include "batch/cumulants.hpp"
+#include "batch/fobi_and_jade.hpp"
 #include "batch/joint_diagonaliser.hpp"
 #include "demix/fobi.hpp"
 #include "demix/metrics.hpp"
@@ -27,6 +28,25 @@ JadeOptions with_neighbours(Index k) {
 }
 
 double amari(const Mixture& m, const Model& model) { return amari_index(model.unmixing * m.mixing); }
+
+// Both in one pass are those of passes of their own.
+TEST(Jade, WithFobiOfTheSameMoments) {
+  for (const bool weighted : {false, true}) {
+    Random random(41);
+    const Mixture m = mix(make_sources(six, 20000, Timing::iid, random), random.normal(6, 6));
+    const MatrixRecording<double> all(m.mixtures);
+    Vector<double> weights(m.mixtures.cols());
+    for (double& w : weights) w = random.uniform(0, 2);
+    const WeightedRecording some(all, weights);
+    const WhiteRecording white = whiten(weighted ? static_cast<const Recording&>(some) : all);
+    const FobiAndJade both = fobi_and_jade(white);
+    const auto same = [](const Matrix<double>& W, const Matrix<double>& V) {  // but for order and signs
+      return (W * V.transpose()).cwiseAbs().rowwise().maxCoeff().minCoeff();
+    };
+    EXPECT_GT(same(both.fobi.W, fobi(white).W), 1 - 1e-12);
+    EXPECT_GT(same(both.jade.W, jade(white).W), 1 - 1e-12);
+  }
+}
 
 TEST(Cumulants, AreThoseOfTheDefinition) {
   for (const Index d : {1, 2, 5, 20}) {
