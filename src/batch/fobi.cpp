@@ -1,5 +1,6 @@
 #include "demix/fobi.hpp"
 
+#include "batch/closed_form.hpp"
 #include "batch/fobi_start.hpp"
 #include "core/sum_over.hpp"
 #include "demix/linear_algebra.hpp"
@@ -7,24 +8,27 @@
 namespace demix {
 namespace {
 
-// C_z = E[w(||h||^2) h h^T] = U D U^T, y = U^T h
-Matrix<double> fobi_rotation(const Recording& X, const Whitening& white, Weight weight) {
-  const Matrix<double> Cz =
-      sum_over(X, WeightedCovarianceRequest{white.mean, white.whitener, weight}).covariance();
-  return symmetric_eigen(Cz).vectors.transpose();
+Matrix<double> weighted_covariance(const Recording& X, const Whitening& white, Weight weight) {
+  return sum_over(X, WeightedCovarianceRequest{white.mean, white.whitener, weight}).covariance();
 }
 
 }  // namespace
 
-Rotation fobi(const WhiteRecording& white, const FobiOptions& options) {
-  return {.W = fobi_rotation(white.recording(), white.whitening(), options.weight),
+Rotation fobi_of(const Matrix<double>& Cz, Weight weight) {
+  return {.W = symmetric_eigen(Cz).vectors.transpose(),
           .method = "fobi",
-          .options = {{"weight", std::string(weight_name(options.weight))}},
-          .equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, options.weight}};
+          .options = {{"weight", std::string(weight_name(weight))}},
+          .equation = EstimatingEquation{EstimatingEquation::Kind::weighted, {}, weight}};
+}
+
+Rotation fobi(const WhiteRecording& white, const FobiOptions& options) {
+  return fobi_of(weighted_covariance(white.recording(), white.whitening(), options.weight), options.weight);
 }
 
 Rotation fobi_of_first_stage(const WhiteRecording& white) {
-  return {.W = fobi_rotation(white.stages().first(), white.whitening(), Weight::square)};
+  return {.W = fobi_of(weighted_covariance(white.stages().first(), white.whitening(), Weight::square),
+                       Weight::square)
+                   .W};
 }
 
 }  // namespace demix

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "batch/cumulants.hpp"
+#include "batch/closed_form.hpp"
 #include "batch/joint_diagonaliser.hpp"
 #include "core/sum_over.hpp"
 #include "demix/fobi.hpp"
@@ -26,9 +26,8 @@ Rotation jade(const WhiteRecording& white, const JadeOptions& options) {
   return jade(white, options, fobi(white));
 }
 
-Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rotation& start) {
+Index jade_neighbours(const JadeOptions& options, Index d) {
   options.validate();
-  const Index d = white.components();
   const Index most = options.neighbours == 0 ? 64 : 128;
   if (d > most) {
     throw std::invalid_argument("X: " + std::to_string(d) + " components are too many for " +
@@ -36,9 +35,17 @@ Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rot
                                 std::to_string(most) + "; keep fewer principal components, or use " +
                                 (d <= 128 ? "k-jade" : "fastica"));
   }
+  return options.neighbours == 0 ? d : std::min(options.neighbours, d);
+}
+
+Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rotation& start) {
   const Whitening& w = white.whitening();
-  const Index k = options.neighbours == 0 ? d : std::min(options.neighbours, d);
-  const FourthSums fourth = sum_over(white.recording(), CumulantRequest{w.mean, start.W * w.whitener, k});
+  const Index k = jade_neighbours(options, white.components());
+  return jade_of(sum_over(white.recording(), CumulantRequest{w.mean, start.W * w.whitener, k}), options,
+                 start);
+}
+
+Rotation jade_of(const FourthSums& fourth, const JadeOptions& options, const Rotation& start) {
   const JointDiagonalisation found =
       joint_diagonalise(fourth.cumulants(), options.max_sweeps, options.tolerance);
   Rotation r{.W = found.V.transpose() * start.W,  // V^T y

@@ -36,6 +36,11 @@ class Packer {
       value.fields(*this);
     }
   }
+  void put(std::string& text) {
+    const std::size_t size = text.size();
+    raw(&size, sizeof size);
+    raw(text.data(), size);
+  }
   template <typename S, int R, int C, int O, int MR, int MC>
   void put(Eigen::Matrix<S, R, C, O, MR, MC>& m) {
     const Index shape[] = {m.rows(), m.cols()};
@@ -87,6 +92,10 @@ class Unpacker {
     } else {
       value.fields(*this);
     }
+  }
+  void get(std::string& text) {
+    text.resize(size_of(1));
+    raw(text.data(), text.size());
   }
   template <typename S, int R, int C, int O, int MR, int MC>
   void get(Eigen::Matrix<S, R, C, O, MR, MC>& m) {
