@@ -9,6 +9,9 @@
 namespace demix {
 namespace {
 
+// Of what was damaged, or forged.
+std::invalid_argument no_recording() { return std::invalid_argument("sums: no recording has such moments"); }
+
 constexpr Index least_block = 16;  // nothing is added frame by frame
 
 // z = [1; u] -> [1; A u + b]
@@ -45,7 +48,8 @@ MergedMoments::MergedMoments(const std::vector<PartSummary>& parts, const Whiten
                                 " channels; more frames than channels are needed (is the data transposed?)");
   }
   whitening_ = whiten(all.mean, all.covariance, all.resolution, options);
-  whitening_.samples = std::llround(all.total * (all.total / all.squares));
+  const double effective = all.total * (all.total / all.squares);  // as Moments::effective_count()
+  whitening_.samples = std::llround(std::min(effective, static_cast<double>(all.frames)));
   whitening_.frames = all.frames;
 }
 
@@ -66,6 +70,9 @@ FourthMoments<double> MergedMoments::moments(const Matrix<double>& W) const {
   FourthMoments<double> turned(n, least_block);
   for (std::size_t k = 0; k < sums_.size(); ++k) turned.sums()[k] = sums_[k] / total_;
   turned.transform(affine(n, W, Vector<double>::Zero(W.rows())));
+  for (const double v : turned.sums()) {
+    if (!std::isfinite(v)) throw no_recording();
+  }
   return turned;
 }
 
@@ -109,6 +116,7 @@ Model describe(const MergedMoments& white, const Rotation& rotation, Order by) {
     const double square = y(0, 0, i + 1, i + 1);
     model.kurtosis(i) = y(i + 1, i + 1, i + 1, i + 1) / (square * square);
   }
+  if (!model.kurtosis.allFinite() || !model.mixing.allFinite()) throw no_recording();
   model.diagnosis.no_crosstalk =
       "merged sums tell nothing of it, nor of echoes, glitches, drift and clipping";
   put_in_order(model, w.dewhitener.rowwise().norm(), by);

@@ -208,14 +208,17 @@ PartMoments parse_part_moments(std::string_view bytes) {
     require(unpacker.done(), "it is too long");
   } catch (const std::invalid_argument& e) {
     const std::string_view what = e.what();
-    if (what.starts_with("sums: ")) throw std::invalid_argument("damaged (it ends too early)");
-    throw;
+    if (what.starts_with("damaged")) throw;
+    throw std::invalid_argument("damaged (its shape)");
   }
   const Index n = p.channels();
   require(n >= 2 && n <= most_part_channels, "its number of channels");
   require(p.B.rows() == n && p.B.cols() == n && p.sums.size() == count_of_moments(n), "its shape");
   require(p.names.empty() || std::ssize(p.names) == n, "its names");
-  require(p.frames > 0 && p.squares > 0 && p.sums[0] > 0 && std::isfinite(p.squares), "its number of frames");
+  constexpr std::int64_t most_frames = std::int64_t{1} << 48;
+  require(
+      p.frames > 0 && p.frames < most_frames && p.squares > 0 && p.sums[0] > 0 && std::isfinite(p.squares),
+      "its number of frames");
   require(p.resolution >= 0 && p.resolution < 1, "its resolution");
   require(p.origin.allFinite() && p.B.allFinite() &&
               std::all_of(p.sums.begin(), p.sums.end(), [](double v) { return std::isfinite(v); }),

@@ -104,6 +104,8 @@ class Unpacker {
     const auto most = static_cast<Index>(bytes_.size() / sizeof(S));
     const bool fits = shape[0] >= 0 && shape[1] >= 0 && (shape[1] == 0 || shape[0] <= most / shape[1]);
     if (!fits) throw std::invalid_argument("sums: they end too early");
+    const bool has_shape = (R == Eigen::Dynamic || shape[0] == R) && (C == Eigen::Dynamic || shape[1] == C);
+    if (!has_shape) throw std::invalid_argument("sums: a matrix of another shape");
     m.resize(shape[0], shape[1]);
     raw(m.data(), static_cast<std::size_t>(m.size()) * sizeof(S));
   }
