@@ -60,8 +60,12 @@ class FourthSums {
 class CumulantRequest {
  public:
   using Sums = FourthSums;
+  static constexpr std::string_view kind = "cumulants";
   CumulantRequest(const Vector<double>& mean, const Matrix<double>& P, Index neighbours)
-      : mean_(mean), P_(P), none_(P.rows(), neighbours) {}
+      : mean_(mean), P_(P), neighbours_(neighbours), none_(P.rows(), neighbours) {}
+  std::tuple<Vector<double>, Matrix<double>, Index> arguments() const {
+    return {mean_, P_.columns.topRows(P_.rows), neighbours_};
+  }
 
   FourthSums none() const { return none_; }
   void add(FourthSums& sums, const Chunk& chunk) const;
@@ -69,6 +73,7 @@ class CumulantRequest {
  private:
   Vector<double> mean_;
   Multiplier<double> P_;
+  Index neighbours_;
   FourthSums none_;
 };
 
