@@ -17,7 +17,7 @@ from ._ica import ICA as _ICA
 from ._ica import TYPES
 from ._progress import shown
 
-__all__ = ["ICA"]
+__all__ = ["ICA", "chunk_multiple"]
 
 METHODS = ["auto", "fastica", "picard", "fobi", "jade"]
 TOGETHER = 8  # sums that one task adds
@@ -73,7 +73,7 @@ class ICA(_ICA):
         if not _is_dask(X):
             return super().transform(X)
         check_is_fitted(self)
-        model, jobs = self._model()._core, check.jobs(self.n_jobs)
+        model, jobs = self._model(), self.n_jobs
         return self._mapped("X", X, self.n_features_in_, len(self.components_), lambda x: model.apply(x, jobs))
 
     def inverse_transform(self, S):
