@@ -83,6 +83,7 @@ bench-peers: scripts/.installed-build scripts/.installed-peers
 bench-python: build/.with-tests
 	cmake --build build -j $(JOBS) --target demix_python
 	PYTHONPATH=build/python bench/compare-python
+	PYTHONPATH=build/python bench/compare-dask
 
 test-mpi: build/.configured scripts/.installed-mpi
 	cmake --preset release -DDEMIX_BUILD_MPI=ON > /dev/null

@@ -8,6 +8,8 @@ void add_commands(Program& program) {
   add_fit(program);
   add_apply(program);
   add_info(program);
+  add_moments(program);
+  add_merge(program);
   add_stream(program);
   add_score(program);
   add_compare(program);

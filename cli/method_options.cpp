@@ -43,6 +43,36 @@ std::string time_span_complaint(const std::string& text) {
 
 }  // namespace
 
+void add_components(Arguments& command, MethodChoice& choice) {
+  command
+      .option("--components", choice.components,
+              "Keep this many principal components or, below 1, as many as hold this share of the power "
+              "(default all)")
+      .check(components_complaint, "N or share");
+}
+
+void add_order(Arguments& command, MethodChoice& choice) {
+  command
+      .option("--order", choice.order,
+              "Order of the components, largest first: by kurtosis or by explained power. Batch methods only "
+              "(default kurtosis)")
+      .one_of({"kurtosis", "power"});
+}
+
+void add_learned_frames(Arguments& command, MethodChoice& choice) {
+  command
+      .option("--bad", choice.bad,
+              "Segments not to learn from, as 10-12.5,60-61 in seconds (in frames, if there is no rate), or "
+              "annotations: those whose text begins with bad. They are separated all the same")
+      .comma_separated()
+      .one_at_a_time()
+      .check(time_span_complaint, "from-to");
+  command
+      .option("--frame-weights", choice.frame_weights,
+              "File of one weight per frame; 0 = not learned from. Batch methods only")
+      .value("FILE");
+}
+
 void add_method_options(Arguments& command, MethodChoice& choice) {
   std::vector<std::string> names;
   for (const Method& m : methods()) names.emplace_back(m.name);
@@ -52,11 +82,7 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
       .value("NAME")
       .one_of(names)
       .show_default();
-  command
-      .option("--components", choice.components,
-              "Keep this many principal components or, below 1, as many as hold this share of the power "
-              "(default all)")
-      .check(components_complaint, "N or share");
+  add_components(command, choice);
   std::vector<std::string> weights;
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
   command
@@ -100,22 +126,8 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
               "What the values of --lambda are: lambda^-2, lambda or lambda^-1")
       .one_of({"inverse-square", "direct", "inverse"})
       .show_default();
-  command
-      .option("--order", choice.order,
-              "Order of the components, largest first: by kurtosis or by explained power. Batch methods only "
-              "(default kurtosis)")
-      .one_of({"kurtosis", "power"});
-  command
-      .option("--bad", choice.bad,
-              "Segments not to learn from, as 10-12.5,60-61 in seconds (in frames, if there is no rate), or "
-              "annotations: those whose text begins with bad. They are separated all the same")
-      .comma_separated()
-      .one_at_a_time()
-      .check(time_span_complaint, "from-to");
-  command
-      .option("--frame-weights", choice.frame_weights,
-              "File of one weight per frame; 0 = not learned from. Batch methods only")
-      .value("FILE");
+  add_order(command, choice);
+  add_learned_frames(command, choice);
   command.renamed("--weights", "--frame-weights");
   command
       .option("--stability", choice.options.stability,

@@ -24,6 +24,10 @@ struct MethodChoice {
 };
 
 void add_method_options(Arguments& command, MethodChoice& choice);
+// Some of them:
+void add_components(Arguments& command, MethodChoice& choice);
+void add_order(Arguments& command, MethodChoice& choice);
+void add_learned_frames(Arguments& command, MethodChoice& choice);  ///< --bad, --frame-weights
 
 /// The library's options for what was chosen. Throws UsageError if some do not go together.
 FitOptions fit_options(const MethodChoice& choice);

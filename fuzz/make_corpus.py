@@ -229,6 +229,16 @@ def make_state():
     put("state", "itself", bytes([10]) + b"demix stream state 3\n" + bytes(200))
 
 
+def make_sums(demix):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, channels in (("two_channels", 2), ("five_channels", 5)):
+            x, out = pathlib.Path(folder) / "x.csv", pathlib.Path(folder) / "x.sums"
+            np.savetxt(x, np.random.default_rng(1).laplace(size=(200, channels)), delimiter=",",
+                       header=",".join("abcde"[:channels]), comments="")
+            subprocess.run([demix, "moments", x, "-m", "jade", "-o", out], check=True, stdout=subprocess.DEVNULL)
+            put("sums", name, out.read_bytes())
+
+
 def make_commands():
     rows = ["0.001,0.8,5,4,0,0.01", "0.002,0.8,5,0,5,inf", "0.001,1.5,5,5,0,1e-05"]
     put("cells", "three", "".join(row + "\n" for row in rows).encode())
@@ -242,6 +252,7 @@ def make_commands():
         "fit": "fit a.csv b.wav -o m.json -m fastica --components 0.9 --bad 1-2,annotations --threads 2 --seed 7",
         "separate": "separate a.edf -o d --truth t.csv --no-report --activity-weight log --order power --stability 3",
         "stream": "stream - --format f64 --channels 4 --track 2.5 --rate 100 --robust --state s --save-every 10",
+        "moments": "moments a.f32 b.f32 --channels 4 -m jade --bad 1-2 -o a.sums", "merge": "merge a.sums b.sums -o m.json",
         "apply": "apply m.json a.npy -o y.npy --remove 1,3", "info": "info --json --variable x a.mat",
         "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --seeds 2 --samples 100",
         "compare": "compare --methods easi@0.01,sm-ica:natural --sources sine,laplace --white --measure now",
@@ -292,5 +303,6 @@ if __name__ == "__main__":
     make_sound()
     make_model(sys.argv[1])
     make_state()
+    make_sums(sys.argv[1])
     make_commands()
     make_runs()

@@ -17,6 +17,7 @@ void check_message(const std::string& message, std::string_view input) {
 std::string run(std::string_view kind, std::string_view bytes) {
   if (kind == "model") return parse_model(bytes);
   if (kind == "state") return restore_state(bytes);
+  if (kind == "sums") return merge_sums(bytes);
   if (kind == "cells") return parse_cells(bytes);
   if (kind == "expect") return check_expected(bytes);
   if (kind == "arguments") return parse_arguments(bytes);

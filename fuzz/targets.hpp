@@ -24,6 +24,7 @@ void check_message(const std::string& message, std::string_view input);
 std::string read_signals(std::string_view kind, std::string_view bytes);  ///< as a file with this extension
 std::string parse_model(std::string_view bytes);
 std::string restore_state(std::string_view bytes);    ///< of a stream: which one, and what is changed in it
+std::string merge_sums(std::string_view bytes);       ///< of a part, as `merge` reads them
 std::string parse_cells(std::string_view bytes);      ///< of `tune`, as its notebook has them
 std::string check_expected(std::string_view bytes);   ///< numbers for `reproduce --expect`
 std::string parse_arguments(std::string_view bytes);  ///< a command line, one argument a line

@@ -3,6 +3,8 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "demix/types.hpp"
 
@@ -39,6 +41,11 @@ class Recording {
   /// `buffer`.
   virtual bool random_access() const { return false; }
   virtual AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const;
+
+  /// Whether others hold the frames: this process cannot read them, and gets sums by remote_sums(), which
+  /// takes and gives what core/remote_sums.hpp says.
+  virtual bool is_remote() const { return false; }
+  virtual std::string remote_sums(const std::string& request) const;
 
   /// How much each frame counts beside the others, 0 or more: frames of 0 are as if they were not there.
   /// Null: all count the same.
@@ -110,6 +117,11 @@ class WeightedRecording final : public Recording {
 /// Frames from `first` up to, but not with, `end`.
 struct Segment {
   Index first = 0, end = 0;
+
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(first, end);
+  }
 };
 
 /// A recording without some of its frames. `from` must live as long.
@@ -126,6 +138,8 @@ class RecordingWithout final : public Recording {
   bool random_access() const override { return from_.random_access(); }
   AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override;
   const Vector<double>* weights() const override { return from_.weights() ? &weights_ : nullptr; }
+  bool is_remote() const override { return from_.is_remote(); }
+  std::string remote_sums(const std::string& request) const override;
 
  private:
   class Skipping;

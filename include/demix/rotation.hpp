@@ -25,6 +25,11 @@ struct EstimatingEquation {
   Kind kind = Kind::contrast;
   Contrast contrast = Contrast::logcosh;
   Weight weight = Weight::square;
+
+  template <typename Archive>
+  void fields(Archive& a) {
+    a(kind, contrast, weight);
+  }
 };
 
 /// y = W h: a rotation of white h, or near one, or some rows of one.

@@ -7,6 +7,7 @@
 
 #include "demix/methods.hpp"
 #include "demix/output_files.hpp"
+#include "demix/part_moments.hpp"
 #include "demix/signal_files.hpp"
 
 /// From files to files: what the program's `separate`, `fit` and `apply` do.
@@ -31,6 +32,11 @@ struct FitOptions {
 
 /// Errors name the file. Throws std::invalid_argument, io::Error, or Diverged.
 Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options = {});
+
+/// The sums of a recording that merge_parts() asks for, in these coordinates, or its own, which it then
+/// tells. Of `options`: method, bad, frame_weights.
+PartMoments moments_of_file(const io::FileRecording& mixtures, std::optional<PartCoordinates>& coordinates,
+                            const FitOptions& options = {});
 
 struct SeparateFilesOptions {
   FitOptions fit;

@@ -143,6 +143,10 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         scale, rotation = self._scaling(method, X, jobs)
         with shown(self.progress) as told:
             core, why, _ = _core.fit(X, method, options, sample_weight, jobs, told)
+        return self._learned(core, why, scale, rotation)
+
+    def _learned(self, core, why, scale, rotation):
+        """What was found, as attributes."""
         if self.feature_names_in is not None:
             core.names = [str(name) for name in self.feature_names_in]
         self.model_ = Model._of(core, why)

@@ -14,6 +14,7 @@ void bind_metrics(py::module_& m);
 void bind_synthetic(py::module_& m);
 void bind_compare(py::module_& m);
 void bind_files(py::module_& m);
+void bind_remote(py::module_& m);
 
 /// MethodOptions from a dictionary of those that are not None; `rule` is a Python class.
 MethodOptions method_options(const py::dict& given);

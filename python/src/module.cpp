@@ -19,4 +19,5 @@ PYBIND11_MODULE(_core, m) {
   bind_synthetic(m);
   bind_compare(m);
   bind_files(m);
+  bind_remote(m);
 }

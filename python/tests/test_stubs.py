@@ -19,12 +19,12 @@ def of_code(function):
     return spec.args, spec.varargs, spec.kwonlyargs
 
 
-@pytest.mark.parametrize("module", ["__init__", "mne"])
+@pytest.mark.parametrize("module", ["__init__", "mne", "dask"])
 def test_signatures(module):
     source = demix
-    if module == "mne":
-        pytest.importorskip("mne")
-        source = importlib.import_module("demix.mne")
+    if module != "__init__":
+        pytest.importorskip(module)
+        source = importlib.import_module(f"demix.{module}")
     tree = ast.parse((Path(demix.__file__).parent / f"{module}.pyi").read_text())
     seen = set()
     for node in tree.body:

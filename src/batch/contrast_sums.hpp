@@ -27,8 +27,12 @@ struct ContrastSums {
 class ContrastRequest {
  public:
   using Sums = ContrastSums;
+  static constexpr std::string_view kind = "contrast";
   ContrastRequest(const Vector<double>& mean, const Matrix<double>& B, Contrast contrast,
                   bool in_float = false);
+  std::tuple<Vector<double>, Matrix<double>, Contrast, bool> arguments() const {
+    return {mean_, doubles_.columns.topRows(doubles_.rows), contrast_, in_float_};
+  }
 
   ContrastSums none() const;
   void add(ContrastSums& sums, const Chunk& chunk) const;

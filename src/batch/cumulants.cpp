@@ -58,6 +58,27 @@ void FourthSums::merge(const FourthSums& other) {
   total_ += other.total_;
 }
 
+void FourthSums::set(const std::function<double(Index, Index, Index, Index)>& moment) {
+  total_ = 1;
+  for (Slice& s : slices_) s.sums.setZero(s.columns, static_cast<Index>(s.rows.size()));
+  for (Index l = 0; l < d_; ++l) {
+    for (Index k = 0; k <= l; ++k) {
+      if (ordered_) {
+        const Index row = k * d_ - k * (k - 1) / 2 + l - k;
+        Matrix<double>& sums = slices_[static_cast<std::size_t>(row / 4)].sums;
+        for (Index j = 0; j <= k; ++j) {
+          for (Index i = 0; i <= j; ++i) sums(pair_index(i, j), row % 4) = moment(i, j, k, l);
+        }
+      } else {
+        for (Index m = 0; m < matrices(); ++m) {
+          const auto [i, j] = wanted_[static_cast<std::size_t>(m)];
+          slices_[0].sums(pair_index(k, l), m) = moment(i, j, k, l);
+        }
+      }
+    }
+  }
+}
+
 Matrix<double> FourthSums::cumulants() const {
   Matrix<double> C(matrices(), count_pairs(d_));
   for (Index l = 0; l < d_; ++l) {
@@ -79,8 +100,7 @@ double FourthSums::sum(Index m, Index k, Index l) const {
   if (i > k) std::swap(i, k);  // the least first, the greatest last, then the two between
   if (j > l) std::swap(j, l);
   if (j > k) std::swap(j, k);
-  const Index row = k * d_ - k * (k - 1) / 2 + l - k;
-  return slices_[static_cast<std::size_t>(row / 4)].sums(pair_index(i, j), row % 4);
+  return in_order(i, j, k, l);
 }
 
 void CumulantRequest::add(FourthSums& sums, const Chunk& chunk) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,15 @@ class FourthSums {
     for (Slice& s : slices_) a(s.sums);
     a(total_);
   }
+
+  /// F_ijkl, i <= j <= k <= l, if all pairs were asked for, of at least 2 components.
+  double in_order(Index i, Index j, Index k, Index l) const {
+    const Index row = k * d_ - k * (k - 1) / 2 + l - k;
+    const Matrix<double>& sums = slices_[static_cast<std::size_t>(row / 4)].sums;
+    return sums.size() > 0 ? sums(j * (j + 1) / 2 + i, row % 4) : 0;
+  }
+  /// F_ijkl = moment(i, j, k, l), per frame.
+  void set(const std::function<double(Index, Index, Index, Index)>& moment);
 
   /// The fourth cumulants of white y:
   ///   C^ij_kl = cum(y_i, y_j, y_k, y_l) = E[y_i y_j y_k y_l] - d_ij d_kl - d_ik d_jl - d_il d_jk
@@ -50,8 +60,12 @@ class FourthSums {
 class CumulantRequest {
  public:
   using Sums = FourthSums;
+  static constexpr std::string_view kind = "cumulants";
   CumulantRequest(const Vector<double>& mean, const Matrix<double>& P, Index neighbours)
-      : mean_(mean), P_(P), none_(P.rows(), neighbours) {}
+      : mean_(mean), P_(P), neighbours_(neighbours), none_(P.rows(), neighbours) {}
+  std::tuple<Vector<double>, Matrix<double>, Index> arguments() const {
+    return {mean_, P_.columns.topRows(P_.rows), neighbours_};
+  }
 
   FourthSums none() const { return none_; }
   void add(FourthSums& sums, const Chunk& chunk) const;
@@ -59,6 +73,7 @@ class CumulantRequest {
  private:
   Vector<double> mean_;
   Multiplier<double> P_;
+  Index neighbours_;
   FourthSums none_;
 };
 

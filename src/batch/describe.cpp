@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "batch/closed_form.hpp"
 #include "batch/diagnosis.hpp"
 #include "batch/expected_crosstalk.hpp"
 #include "core/warnings.hpp"
@@ -58,8 +59,7 @@ std::vector<Index> as_they_are(Index d) {
 
 }  // namespace
 
-Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) {
-  const Whitening& w = white.whitening();
+Model model_of(const Whitening& w, const Rotation& rotation) {
   const Matrix<double>& Q = rotation.W;
   Model model;
   model.method = rotation.method;
@@ -70,7 +70,19 @@ Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) 
   model.mean = w.mean;
   model.unmixing = Q * w.whitener;
   model.mixing = w.dewhitener * Q.transpose() * inverse(Q * Q.transpose());
+  return model;
+}
 
+void warn_of_basis(Model& model, const Whitening& w, const Rotation& rotation) {
+  warn_of_rank(model, w.rank, missing_rank(w, model.channels()));
+  warn_of_few_samples(model);
+  if (!rotation.doubt.empty()) model.warnings.push_back({Warning::Kind::not_converged, rotation.doubt, {}});
+}
+
+Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) {
+  const Whitening& w = white.whitening();
+  const Matrix<double>& Q = rotation.W;
+  Model model = model_of(w, rotation);
   const OutputRequest request(white, model.unmixing, rotation.equation);
   OutputSums sums = sum_over(white.recording(), request);
   model.kurtosis = sums.fourth.array() * sums.total / sums.second.array().square();
@@ -92,9 +104,7 @@ Model describe(const WhiteRecording& white, const Rotation& rotation, Order by) 
   Evidence evidence = evidence_of(sums, request, order);
   if (crosstalk.size() > 0) evidence.crosstalk = crosstalk(order, order);
 
-  warn_of_rank(model, w.rank, missing_rank(w, model.channels()));
-  warn_of_few_samples(model);
-  if (!rotation.doubt.empty()) model.warnings.push_back({Warning::Kind::not_converged, rotation.doubt, {}});
+  warn_of_basis(model, w, rotation);
   find_unresolved(model, evidence);
   find_coherence(model, evidence);
   find_common_magnitude(model, evidence);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "batch/contrast_sums.hpp"
-#include "batch/fobi_parts.hpp"
+#include "batch/fobi_start.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {

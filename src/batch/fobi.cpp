@@ -1,20 +1,19 @@
 #include "demix/fobi.hpp"
 
-#include "batch/fobi_parts.hpp"
+#include "batch/closed_form.hpp"
+#include "batch/fobi_start.hpp"
 #include "core/sum_over.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {
 namespace {
 
-// C_z = E[w(||h||^2) h h^T]
 Matrix<double> weighted_covariance(const Recording& X, const Whitening& white, Weight weight) {
   return sum_over(X, WeightedCovarianceRequest{white.mean, white.whitener, weight}).covariance();
 }
 
 }  // namespace
 
-// C_z = U D U^T, y = U^T h
 Rotation fobi_of(const Matrix<double>& Cz, Weight weight) {
   return {.W = symmetric_eigen(Cz).vectors.transpose(),
           .method = "fobi",

@@ -4,32 +4,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "batch/cumulants.hpp"
-#include "batch/fobi_and_jade.hpp"
-#include "batch/fobi_parts.hpp"
+#include "batch/closed_form.hpp"
 #include "batch/joint_diagonaliser.hpp"
 #include "core/sum_over.hpp"
 #include "demix/fobi.hpp"
 
 namespace demix {
 namespace {
-
-// Of cumulants of y = start h.
-Rotation jade_of(Matrix<double> cumulants, const Matrix<double>& start, const JadeOptions& options) {
-  const JointDiagonalisation found =
-      joint_diagonalise(std::move(cumulants), options.max_sweeps, options.tolerance);
-  Rotation r{.W = found.V.transpose() * start,  // V^T y
-             .method = "jade",
-             .equation = EstimatingEquation{EstimatingEquation::Kind::squared_contrast, Contrast::cube, {}},
-             .convergence = {found.turning == 0, found.sweeps, {}}};
-  if (options.neighbours > 0) r.options["neighbours"] = std::to_string(options.neighbours);
-  if (found.turning > 0) {
-    r.doubt = std::to_string(found.turning) + " pairs of components still turn after " +
-              std::to_string(found.sweeps) +
-              " sweeps: too close to Gaussian, or too few frames, to tell apart";
-  }
-  return r;
-}
 
 // E[||h||^2 h_i h_j] = sum_k C^kk_ij + (d + 2) d_ij
 Matrix<double> weighted_covariance_of(const Matrix<double>& cumulants, Index d) {
@@ -63,9 +44,8 @@ Rotation jade(const WhiteRecording& white, const JadeOptions& options) {
   return jade(white, options, fobi(white));
 }
 
-Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rotation& start) {
+Index jade_neighbours(const JadeOptions& options, Index d) {
   options.validate();
-  const Index d = white.components();
   const Index most = options.neighbours == 0 ? 64 : 128;
   if (d > most) {
     throw std::invalid_argument("X: " + std::to_string(d) + " components are too many for " +
@@ -73,18 +53,38 @@ Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rot
                                 std::to_string(most) + "; keep fewer principal components, or use " +
                                 (d <= 128 ? "k-jade" : "fastica"));
   }
+  return options.neighbours == 0 ? d : std::min(options.neighbours, d);
+}
+
+Rotation jade(const WhiteRecording& white, const JadeOptions& options, const Rotation& start) {
   const Whitening& w = white.whitening();
-  const Index k = options.neighbours == 0 ? d : std::min(options.neighbours, d);
-  const FourthSums fourth = sum_over(white.recording(), CumulantRequest{w.mean, start.W * w.whitener, k});
-  return jade_of(fourth.cumulants(), start.W, options);
+  const Index k = jade_neighbours(options, white.components());
+  return jade_of(sum_over(white.recording(), CumulantRequest{w.mean, start.W * w.whitener, k}), options,
+                 start);
+}
+
+Rotation jade_of(const FourthSums& fourth, const JadeOptions& options, const Rotation& start) {
+  const JointDiagonalisation found =
+      joint_diagonalise(fourth.cumulants(), options.max_sweeps, options.tolerance);
+  Rotation r{.W = found.V.transpose() * start.W,  // V^T y
+             .method = "jade",
+             .equation = EstimatingEquation{EstimatingEquation::Kind::squared_contrast, Contrast::cube, {}},
+             .convergence = {found.turning == 0, found.sweeps, {}}};
+  if (options.neighbours > 0) r.options["neighbours"] = std::to_string(options.neighbours);
+  if (found.turning > 0) {
+    r.doubt = std::to_string(found.turning) + " pairs of components still turn after " +
+              std::to_string(found.sweeps) +
+              " sweeps: too close to Gaussian, or too few frames, to tell apart";
+  }
+  return r;
 }
 
 FobiAndJade fobi_and_jade(const WhiteRecording& white) {
   const Index d = white.components();
   const Whitening& w = white.whitening();
-  const Matrix<double> C = sum_over(white.recording(), CumulantRequest{w.mean, w.whitener, d}).cumulants();
-  return {fobi_of(weighted_covariance_of(C, d), Weight::square),
-          jade_of(C, Matrix<double>::Identity(d, d), {})};
+  const FourthSums fourth = sum_over(white.recording(), CumulantRequest{w.mean, w.whitener, d});
+  return {fobi_of(weighted_covariance_of(fourth.cumulants(), d), Weight::square),
+          jade_of(fourth, {}, {.W = Matrix<double>::Identity(d, d)})};
 }
 
 }  // namespace demix

@@ -175,6 +175,19 @@ OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& 
   }
 }
 
+OutputRequest::OutputRequest(Vector<double> mean, const Matrix<double>& W, bool has_equation,
+                             EstimatingEquation equation, std::int64_t frames,
+                             std::vector<std::int64_t> starts, bool in_float)
+    : mean_(std::move(mean)),
+      equation_(has_equation ? std::optional(equation) : std::nullopt),
+      frames_(frames),
+      segments_(std::ssize(starts)),
+      starts_(std::move(starts)),
+      in_float_(in_float),
+      reached_(std::make_shared<std::vector<std::atomic<double>>>(static_cast<std::size_t>(W.rows()))),
+      doubles_(W),
+      floats_(W) {}
+
 OutputSums OutputRequest::none() const {
   OutputSums sums;
   sums.second = sums.fourth = sums.slope = Vector<double>::Zero(doubles_.rows);

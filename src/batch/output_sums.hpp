@@ -113,12 +113,27 @@ struct OutputSums {
 class OutputRequest {
  public:
   using Sums = OutputSums;
+  static constexpr std::string_view kind = "outputs";
   static constexpr Index stretches = 64;
   static constexpr Index segment_frames = 512;
 
   /// `equation`: none: only powers are summed.
   OutputRequest(const WhiteRecording& white, const Matrix<double>& W,
                 const std::optional<EstimatingEquation>& equation);
+
+  OutputRequest(Vector<double> mean, const Matrix<double>& W, bool has_equation, EstimatingEquation equation,
+                std::int64_t frames, std::vector<std::int64_t> starts, bool in_float);
+  std::tuple<Vector<double>, Matrix<double>, bool, EstimatingEquation, std::int64_t,
+             std::vector<std::int64_t>, bool>
+  arguments() const {
+    return {mean_,
+            doubles_.columns.topRows(doubles_.rows),
+            equation_.has_value(),
+            equation_.value_or(EstimatingEquation{}),
+            frames_,
+            starts_,
+            in_float_};
+  }
 
   bool segments_overlap() const { return segments_ * segment_frames > frames_; }
   /// The outputs, in this order, of all segments that have no frame of weight 0, side by side.

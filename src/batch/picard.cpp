@@ -7,7 +7,7 @@
 #include <string>
 
 #include "batch/contrast_sums.hpp"
-#include "batch/fobi_parts.hpp"
+#include "batch/fobi_start.hpp"
 #include "demix/linear_algebra.hpp"
 
 namespace demix {
@@ -225,7 +225,7 @@ Matrix<double> first_steps(const Likelihood& likelihood, Matrix<double> W) {
 
 // E[h h^T] of frames that were not all whitened by
 Matrix<double> second_moment(const Recording& X, const Whitening& white) {
-  const Moments moments = sum_over(X, CovarianceRequest{X.channels()});
+  const Moments moments = sum_over(X, CovarianceRequest(X.channels()));
   const Vector<double> off = moments.mean() - white.mean;
   return white.whitener * (moments.covariance() + off * off.transpose()) * white.whitener.transpose();
 }

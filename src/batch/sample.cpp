@@ -15,7 +15,10 @@ Sample<T> sample_of(const Recording& X, std::int64_t frames, std::int64_t enough
     for (std::int64_t k = (before + stride - 1) / stride; k * stride < before + chunk.cols(); ++k)
       sample.frames.col(k) = chunk.col(k * stride - before).template cast<T>();
   };
-  if (X.random_access()) {
+  if (X.is_remote()) {
+    for (const auto& piece : sum_over(X, SampleRequest<T>(stride)).pieces)
+      sample.frames.middleCols(piece.first, piece.frames.cols()) = piece.frames;
+  } else if (X.random_access()) {
     // Each rank reads its part.
     const Index n = sample.frames.cols();
     const Index first = ranks() ? n * ranks()->rank() / ranks()->count() : 0;

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "batch/closed_form.hpp"
 #include "batch/entropy.hpp"
-#include "batch/fobi_and_jade.hpp"
-#include "batch/fobi_parts.hpp"
+#include "batch/fobi_start.hpp"
 #include "batch/sample.hpp"
 #include "core/blocks.hpp"
 #include "demix/fastica.hpp"

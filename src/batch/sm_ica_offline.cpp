@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "batch/closed_form.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/moments.hpp"
 #include "demix/random.hpp"
@@ -186,27 +187,16 @@ Matrix<double> as_rotation(const SmIcaOffline& run, const Whitening& white) {
   return Cholesky(run.M).solve(run.W) * white.dewhitener;
 }
 
-template <typename T>
-SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options) {
-  options.validate();
-  const MatrixRecording<T> recording(X);
-  const WhiteRecording white_recording = whiten(recording, options.whitening);
-  const Whitening& white = white_recording.whitening();
-  const Index d = white.components();
-  const Vector<double> lambda2 = options.lambda2.size() > 0 ? options.lambda2 : default_lambda2(d);
+Vector<double> lambda2_for(Index d, const SmIcaOfflineOptions& options) {
+  Vector<double> lambda2 = options.lambda2.size() > 0 ? options.lambda2 : default_lambda2(d);
   if (lambda2.size() != d) {
     throw std::invalid_argument("lambda2: expected one value per component (" + std::to_string(d) +
                                 "), got " + std::to_string(lambda2.size()));
   }
-  SmIcaOffline run;
-  if (options.steps == SmIcaOfflineOptions::Steps::natural) {
-    WeightedMoments weighted(white.mean, white.whitener, options.weight);
-    weighted.add(X);
-    natural(run, white, weighted.covariance(), options, lambda2);
-  } else {
-    published(run, X, options, lambda2);
-    if (run.status == OfflineStatus::diverged) return run;
-  }
+  return lambda2;
+}
+
+Rotation rotation_of(const SmIcaOffline& run, const Whitening& white, const SmIcaOfflineOptions& options) {
   Rotation rotation{
       .W = as_rotation(run, white),
       .method = "sm-ica-offline",
@@ -218,11 +208,37 @@ SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options)
                      std::to_string(run.residual) + " left where " + std::to_string(options.tolerance) +
                      " was asked for";
   }
+  return rotation;
+}
+
+template <typename T>
+SmIcaOffline run_offline(const Frames<T>& X, const SmIcaOfflineOptions& options) {
+  options.validate();
+  const MatrixRecording<T> recording(X);
+  const WhiteRecording white_recording = whiten(recording, options.whitening);
+  const Whitening& white = white_recording.whitening();
+  SmIcaOffline run;
+  Rotation rotation;
+  if (options.steps == SmIcaOfflineOptions::Steps::natural) {
+    WeightedMoments weighted(white.mean, white.whitener, options.weight);
+    weighted.add(X);
+    rotation = sm_ica_of(run, white, weighted.covariance(), options);
+  } else {
+    published(run, X, options, lambda2_for(white.components(), options));
+    if (run.status == OfflineStatus::diverged) return run;
+    rotation = rotation_of(run, white, options);
+  }
   run.model = describe(white_recording, rotation);
   return run;
 }
 
 }  // namespace
+
+Rotation sm_ica_of(SmIcaOffline& run, const Whitening& white, const Matrix<double>& Cz,
+                   const SmIcaOfflineOptions& options) {
+  natural(run, white, Cz, options, lambda2_for(white.components(), options));
+  return rotation_of(run, white, options);
+}
 
 void SmIcaOfflineOptions::validate() const {
   const auto require = [](bool ok, const char* what) {

@@ -36,7 +36,11 @@ class HeldRecording final : public Recording {
 // Some frames of X, which has so many, as they are stored.
 std::unique_ptr<Recording> some_of(const Recording& X, Index frames, Index enough) {
   FrameBuffer buffer;
-  if (X.random_access() && std::holds_alternative<Frames<float>>(X.frames_at(0, 1, buffer))) {
+  if (X.is_remote()) {
+    if (X.resolution() >= static_cast<double>(std::numeric_limits<float>::epsilon())) {
+      return std::make_unique<HeldRecording<float>>(sample_of<float>(X, frames, enough), X.resolution());
+    }
+  } else if (X.random_access() && std::holds_alternative<Frames<float>>(X.frames_at(0, 1, buffer))) {
     return std::make_unique<HeldRecording<float>>(sample_of<float>(X, frames, enough), X.resolution());
   }
   return std::make_unique<HeldRecording<double>>(sample_of<double>(X, frames, enough), X.resolution());
@@ -53,8 +57,9 @@ TrainingStages::TrainingStages(const Recording& X, const Whitening& white) : con
   constexpr Index held_values = Index{1} << 24;  // 128 MiB
   const Index d = white.components();
   const Index few = std::max<Index>(4096, 10 * d * d);
-  const Recording& all =
-      X.random_access() ? X : keep(some_of(X, white.frames, std::max(few, held_values / X.channels())));
+  const Recording& all = X.random_access() || X.is_remote()
+                             ? X
+                             : keep(some_of(X, white.frames, std::max(few, held_values / X.channels())));
   const Index frames = all.frames();
   if (const Index part = std::max(few, frames / 32); 4 * part <= frames) {
     stages_.push_back(&keep(some_of(all, frames, part)));

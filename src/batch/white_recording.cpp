@@ -3,8 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "batch/finite_covariance.hpp"
 #include "batch/training_stages.hpp"
-#include "core/sum_over.hpp"
 #include "demix/linear_algebra.hpp"
 #include "demix/rotation.hpp"
 
@@ -24,23 +24,10 @@ void require_squares(const Frames<double>& chunk, std::int64_t before) {
   }
 }
 
-// The covariance, of frames that have one.
-struct FiniteCovarianceRequest : CovarianceRequest {
-  void add(Moments& sums, const Chunk& chunk) const {
-    CovarianceRequest::add(sums, chunk);
-    if (sums.finite()) return;
-    Matrix<double> buffer;
-    require_squares(as_doubles(chunk.frames, buffer), chunk.first);
-  }
-};
-
 // Squares that vanish are told from those of channels that are 0, in a pass of their own.
 void refuse_small(const Recording& X, const Vector<double>& mean, const Vector<double>& variance) {
   if ((variance.array() > 1e-290 || mean.array().abs() > 1e-150).all()) return;
-  Vector<double> largest = Vector<double>::Zero(X.channels());
-  X.pass([&](const Frames<double>& chunk) {
-    for (Index t = 0; t < chunk.cols(); ++t) largest = largest.cwiseMax(chunk.col(t).cwiseAbs());
-  });
+  const Vector<double> largest = sum_over(X, MagnitudeRequest(X.channels())).largest;
   for (Index i = 0; i < X.channels(); ++i) {
     if (largest(i) > 0 && largest(i) < 1e-150) throw out_of_scale(i, "small");
   }
@@ -48,11 +35,24 @@ void refuse_small(const Recording& X, const Vector<double>& mean, const Vector<d
 
 }  // namespace
 
+void FiniteCovarianceRequest::add(Moments& sums, const Chunk& chunk) const {
+  CovarianceRequest::add(sums, chunk);
+  if (sums.finite()) return;
+  Matrix<double> buffer;
+  require_squares(as_doubles(chunk.frames, buffer), chunk.first);
+}
+
+void MagnitudeRequest::add(Sums& sums, const Chunk& chunk) const {
+  Matrix<double> buffer;
+  const Frames<double> x = as_doubles(chunk.frames, buffer);
+  for (Index t = 0; t < x.cols(); ++t) sums.largest = sums.largest.cwiseMax(x.col(t).cwiseAbs());
+}
+
 WhiteRecording whiten(const Recording& X, const WhiteningOptions& options) {
   options.validate();
   if (X.channels() == 0) throw std::invalid_argument("X: no channels");
   if (X.channels() == 1) throw std::invalid_argument("X: one channel: nothing to separate");
-  const Moments moments = sum_over(X, FiniteCovarianceRequest{{X.channels()}});
+  const Moments moments = sum_over(X, FiniteCovarianceRequest(X.channels()));
   const Matrix<double> covariance = moments.covariance();
   for (Index i = 0; i < X.channels(); ++i) {
     if (!(covariance(i, i) < 1e300)) throw out_of_scale(i, "large");

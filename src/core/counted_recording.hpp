@@ -20,6 +20,12 @@ class CountedRecording final : public Recording {
   Index frames() const override { return from_.frames(); }
   double resolution() const override { return from_.resolution(); }
   const Vector<double>* weights() const override { return from_.weights(); }
+  bool is_remote() const override { return from_.is_remote(); }
+  std::string remote_sums(const std::string& request) const override {
+    const std::string sums = from_.remote_sums(request);
+    counted(frames());
+    return sums;
+  }
   bool random_access() const override { return from_.random_access(); }
   AnyFrames frames_at(Index first, Index count, FrameBuffer& buffer) const override {
     counted(count);

@@ -36,6 +36,11 @@ class Packer {
       value.fields(*this);
     }
   }
+  void put(std::string& text) {
+    const std::size_t size = text.size();
+    raw(&size, sizeof size);
+    raw(text.data(), size);
+  }
   template <typename S, int R, int C, int O, int MR, int MC>
   void put(Eigen::Matrix<S, R, C, O, MR, MC>& m) {
     const Index shape[] = {m.rows(), m.cols()};
@@ -88,6 +93,10 @@ class Unpacker {
       value.fields(*this);
     }
   }
+  void get(std::string& text) {
+    text.resize(size_of(1));
+    raw(text.data(), text.size());
+  }
   template <typename S, int R, int C, int O, int MR, int MC>
   void get(Eigen::Matrix<S, R, C, O, MR, MC>& m) {
     Index shape[2];
@@ -95,6 +104,8 @@ class Unpacker {
     const auto most = static_cast<Index>(bytes_.size() / sizeof(S));
     const bool fits = shape[0] >= 0 && shape[1] >= 0 && (shape[1] == 0 || shape[0] <= most / shape[1]);
     if (!fits) throw std::invalid_argument("sums: they end too early");
+    const bool has_shape = (R == Eigen::Dynamic || shape[0] == R) && (C == Eigen::Dynamic || shape[1] == C);
+    if (!has_shape) throw std::invalid_argument("sums: a matrix of another shape");
     m.resize(shape[0], shape[1]);
     raw(m.data(), static_cast<std::size_t>(m.size()) * sizeof(S));
   }

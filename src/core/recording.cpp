@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/frame_kernels.hpp"
+#include "core/pack.hpp"
 #include "core/parallel_sum.hpp"
 
 namespace demix {
@@ -38,6 +39,10 @@ AnyFrames Recording::frames_at(Index, Index, FrameBuffer&) const {
   throw std::logic_error("frames_at: this recording is read from its first frame on");
 }
 
+std::string Recording::remote_sums(const std::string&) const {
+  throw std::logic_error("remote_sums: this recording is read here");
+}
+
 void Recording::pass(const Visitor& visit) const {
   const auto reading = read();
   Matrix<double> chunk(channels(), chunk_frames());
@@ -58,6 +63,7 @@ template class MatrixRecording<double>;
 
 WeightedRecording::WeightedRecording(const Recording& from, Vector<double> weights)
     : from_(from), weights_(std::move(weights)) {
+  if (from.is_remote()) throw std::invalid_argument("weights: not of frames that are elsewhere");
   Index frames = from.frames();
   if (frames == 0) from.pass([&](const Frames<double>& chunk) { frames += chunk.cols(); });
   if (weights_.size() != frames) {
@@ -102,6 +108,14 @@ Index RecordingWithout::frames() const {
   Index left = 0;
   for (const Segment& s : good_) left += std::max<Index>(0, std::min(all, s.end) - s.first);
   return left;
+}
+
+std::string RecordingWithout::remote_sums(const std::string& request) const {
+  Packer packer;
+  char what = 'w';
+  std::vector<Segment> good = good_;
+  packer(what, good);
+  return from_.remote_sums(packer.bytes + request);
 }
 
 AnyFrames RecordingWithout::frames_at(Index first, Index count, FrameBuffer& buffer) const {

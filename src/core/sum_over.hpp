@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/parallel_sum.hpp"
+#include "core/remote_sums.hpp"
 #include "core/sum_tree.hpp"
 #include "demix/moments.hpp"
 
@@ -13,24 +14,24 @@
 ///     void add(Sums& sums, const Chunk& chunk) const;   // of some
 ///   };
 ///
-/// Who computes them is another's business: the threads of this process, or those of all its ranks
-/// (core/ranks.hpp) if the recording has random access. Without it every rank goes over all of it. Chunks and
+/// Who computes them is another's business: the threads of this process, those of all its ranks
+/// (core/ranks.hpp) if the recording has random access, or others altogether (core/remote_sums.hpp). Without
+/// random access every rank goes over all of it. Chunks and
 /// the order in which they are merged are fixed by the recording, so the result is the same to the bit for
 /// any number of threads and ranks. Ranks exchange sums by their fields() (core/pack.hpp).
 namespace demix {
-
-/// Some frames of a recording.
-struct Chunk {
-  const AnyFrames& frames;
-  std::int64_t first;     ///< number of its first frame in the recording
-  const double* weights;  ///< how much each frame counts; null: all count the same
-};
 
 template <typename Request>
 typename Request::Sums sum_over(const Recording& X, const Request& request) {
   using Sums = typename Request::Sums;
   const Sums none = request.none();
   SumTree<Sums> tree;
+  if constexpr (requires { Request::kind; }) {
+    if (X.is_remote()) {
+      tree.add_packed(X.remote_sums(packed_request(request)), none);
+      return std::move(tree).total(none);
+    }
+  }
   const auto add = [&](Sums& sums, const AnyFrames& frames, std::int64_t first) {
     request.add(sums, {frames, first, X.weights_from(first)});
   };
@@ -51,6 +52,9 @@ typename Request::Sums sum_over(const Recording& X, const Request& request) {
 /// Mean and covariance of the channels.
 struct CovarianceRequest {
   using Sums = Moments;
+  static constexpr std::string_view kind = "covariance";
+  explicit CovarianceRequest(Index of_channels) : channels(of_channels) {}
+  std::tuple<Index> arguments() const { return {channels}; }
   Index channels;
 
   Moments none() const { return Moments(channels); }
@@ -60,9 +64,13 @@ struct CovarianceRequest {
 /// E[w(||h||^2) h h^T] of h = P (x - mean).
 struct WeightedCovarianceRequest {
   using Sums = WeightedMoments;
+  static constexpr std::string_view kind = "weighted covariance";
+  WeightedCovarianceRequest(Vector<double> m, Matrix<double> by, Weight w)
+      : mean(std::move(m)), P(std::move(by)), weight(w) {}
+  std::tuple<Vector<double>, Matrix<double>, Weight> arguments() const { return {mean, P, weight}; }
   Vector<double> mean;
   Matrix<double> P;
-  Weight weight = Weight::square;
+  Weight weight;
 
   WeightedMoments none() const { return {mean, P, weight}; }
   void add(WeightedMoments& sums, const Chunk& chunk) const { sums.add(chunk.frames, chunk.weights); }

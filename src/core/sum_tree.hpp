@@ -41,23 +41,30 @@ class SumTree {
     return std::move(nodes_.back().sums);
   }
 
+  /// The subtrees as bytes, for another process, and those of the neighbour on the right, added.
+  std::string packed() {
+    Packer packer;
+    for (Node& node : nodes_) packer(node.level, node.number, node.sums);
+    return packer.bytes;
+  }
+  void add_packed(std::string_view bytes, const Sums& none) {
+    for (Unpacker unpacker(bytes); !unpacker.done();) {
+      Node node{0, 0, none};
+      unpacker(node.level, node.number, node.sums);
+      add(node.level, node.number, std::move(node.sums));
+    }
+  }
+
   /// The total over the chunks of all ranks, on each of them. Neighbours join their subtrees first: a rank
   /// sends once, and rank 0 receives log2(ranks) times.
   Sums total_over(Ranks& ranks, const Sums& none) && {
     for (Index step = 1; step < ranks.count(); step *= 2) {
       if (ranks.rank() % (2 * step) == step) {
-        Packer packer;
-        for (Node& node : nodes_) packer(node.level, node.number, node.sums);
-        ranks.send(ranks.rank() - step, packer.bytes);
+        ranks.send(ranks.rank() - step, packed());
         break;
       }
       if (ranks.rank() + step >= ranks.count()) continue;
-      const std::string bytes = ranks.receive(ranks.rank() + step);
-      for (Unpacker unpacker(bytes); !unpacker.done();) {
-        Node node{0, 0, none};
-        unpacker(node.level, node.number, node.sums);
-        add(node.level, node.number, std::move(node.sums));
-      }
+      add_packed(ranks.receive(ranks.rank() + step), none);
     }
     Packer packer;
     Sums sums = none;

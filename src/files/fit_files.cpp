@@ -44,16 +44,35 @@ Vector<double> read_weights(const std::filesystem::path& file) {
   return signals.data.row(0).transpose();
 }
 
-Outcome run(const io::FileRecording& mixtures, const FitOptions& options) {
-  std::optional<WeightedRecording> weighted;
-  const Recording* learned = &mixtures;
-  if (!options.frame_weights.empty()) {
-    learned = &weighted.emplace(*learned, read_weights(options.frame_weights));
+// What is learned from: with weights, without bad segments.
+class Learned {
+ public:
+  Learned(const io::FileRecording& mixtures, const FitOptions& options) : learned_(&mixtures) {
+    if (!options.frame_weights.empty()) {
+      learned_ = &weighted_.emplace(*learned_, read_weights(options.frame_weights));
+    }
+    const std::vector<Segment> bad = bad_segments(options, mixtures);
+    if (!bad.empty()) learned_ = &good_.emplace(*learned_, bad);
   }
-  const std::vector<Segment> bad = bad_segments(options, mixtures);
-  const RecordingWithout good(*learned, bad);
-  if (!bad.empty()) learned = &good;
-  return method_named(options.method).run(*learned, options.options);
+  Learned(const Learned&) = delete;
+  Learned& operator=(const Learned&) = delete;
+  const Recording& recording() const { return *learned_; }
+
+ private:
+  std::optional<WeightedRecording> weighted_;
+  std::optional<RecordingWithout> good_;
+  const Recording* learned_;
+};
+
+bool learns_from_all(const FitOptions& options) { return options.bad.empty() && !options.bad_annotations; }
+
+// In it a recording is called by its file's name.
+std::invalid_argument named(const io::FileRecording& mixtures, const FitOptions& options,
+                            std::string_view what) {
+  if (what.starts_with("X: ")) what.remove_prefix(3);
+  return std::invalid_argument(
+      fmt::format("{}: {}{}", mixtures.name(), what,
+                  learns_from_all(options) ? "" : " (counted without the bad frames)"));
 }
 
 // " (at 1.250, 3.000 s)": when the frames were that a warning names.
@@ -69,10 +88,10 @@ std::string times_of(const Warning& warning, double rate) {
 }  // namespace
 
 Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) {
-  const bool all_frames = options.bad.empty() && !options.bad_annotations;
+  const bool all_frames = learns_from_all(options);
   Outcome outcome;
   try {
-    outcome = run(mixtures, options);
+    outcome = method_named(options.method).run(Learned(mixtures, options).recording(), options.options);
   } catch (const NoSuchOption&) {
     throw;
   } catch (const NoSuchForm&) {
@@ -83,10 +102,7 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) 
   } catch (const Diverged& e) {
     throw Diverged(fmt::format("{}: {}", mixtures.name(), e.what()));
   } catch (const std::invalid_argument& e) {
-    std::string_view what = e.what();
-    if (what.starts_with("X: ")) what.remove_prefix(3);  // it is called by its file's name here
-    throw std::invalid_argument(fmt::format("{}: {}{}", mixtures.name(), what,
-                                            all_frames ? "" : " (counted without the bad frames)"));
+    throw named(mixtures, options, e.what());
   }
   const io::SignalInfo& info = mixtures.info();
   outcome.model.names = info.names;
@@ -97,6 +113,20 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) 
     }
   }
   return outcome;
+}
+
+PartMoments moments_of_file(const io::FileRecording& mixtures, std::optional<PartCoordinates>& coordinates,
+                            const FitOptions& options) {
+  try {
+    const Learned learned(mixtures, options);
+    if (!coordinates) coordinates = part_coordinates(learned.recording());
+    PartMoments part = part_moments(learned.recording(), *coordinates);
+    part.method = options.method;
+    part.names = mixtures.info().names;
+    return part;
+  } catch (const std::invalid_argument& e) {
+    throw named(mixtures, options, e.what());
+  }
 }
 
 }  // namespace demix

@@ -67,16 +67,21 @@ Outcome run_fobi(const Recording& X, const MethodOptions& o) {
   return separate_by(X, o, [&](const WhiteRecording& white) { return fobi(white, options); });
 }
 
-Outcome run_jade(const Recording& X, const MethodOptions& o) {
+JadeOptions jade_options(const MethodOptions& o) {
   JadeOptions options;
   // Of one, now and then two sources stay mixed; from three on it takes as long as JADE, up to 32 components.
   if (o.form == "k-jade") options.neighbours = 2;
   options.max_sweeps = o.max_iterations.value_or(options.max_sweeps);
   options.tolerance = o.tolerance.value_or(options.tolerance);
+  return options;
+}
+
+Outcome run_jade(const Recording& X, const MethodOptions& o) {
+  const JadeOptions options = jade_options(o);
   return separate_by(X, o, [&](const WhiteRecording& white) { return jade(white, options); });
 }
 
-Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o) {
+SmIcaOfflineOptions sm_ica_offline_options(const MethodOptions& o) {
   SmIcaOfflineOptions options;
   options.seed = o.seed;
   options.weight = o.weight.value_or(Weight::square);
@@ -89,6 +94,11 @@ Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o) {
     options.tau = *o.tau;
   }
   if (!o.lambda.empty()) options.lambda2 = lambda2_from_table(o.lambda, o.reading);
+  return options;
+}
+
+Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o) {
+  SmIcaOfflineOptions options = sm_ica_offline_options(o);
   if (o.progress) {
     options.watch = [&](Index iteration, const Matrix<double>&, const Matrix<double>&) {
       if (iteration % 64 != 0) return;

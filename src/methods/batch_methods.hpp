@@ -12,4 +12,9 @@ Outcome run_picard(const Recording& X, const MethodOptions& o);
 Outcome run_auto(const Recording& X, const MethodOptions& o);
 Outcome run_sm_ica_offline(const Recording& X, const MethodOptions& o);
 
+struct JadeOptions;
+JadeOptions jade_options(const MethodOptions& options);
+struct SmIcaOfflineOptions;
+SmIcaOfflineOptions sm_ica_offline_options(const MethodOptions& options);
+
 }  // namespace demix

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "batch/batch_support.hpp"
+#include "batch/closed_form.hpp"
 #include "batch/cumulants.hpp"
-#include "batch/fobi_and_jade.hpp"
 #include "batch/joint_diagonaliser.hpp"
 #include "demix/fobi.hpp"
 #include "demix/metrics.hpp"

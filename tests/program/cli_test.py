@@ -22,7 +22,8 @@ class Cli(Program):
     def test_help_and_version(self):
         self.assertIn("separate", self.ok("--help").stdout)
         self.assertRegex(self.ok("--version").stdout, r"^demix \d+\.\d+\.\d+\n$")
-        for command in ("demo", "methods", "generate", "separate", "score", "fit", "apply", "info", "compare", "tune", "stream"):
+        for command in ("demo", "methods", "generate", "separate", "score", "fit", "apply", "info", "moments",
+                        "merge", "compare", "tune", "stream"):
             self.assertIn("--", self.ok(command, "--help").stdout)
 
     def test_misuse_is_exit_2(self):

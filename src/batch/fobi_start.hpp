@@ -5,9 +5,6 @@
 
 namespace demix {
 
-/// FOBI's rotation of E[w(||h||^2) h h^T].
-Rotation fobi_of(const Matrix<double>& weighted_covariance, Weight weight);
-
 /// FOBI's rotation of the first training stage: where methods that take steps start, unless told otherwise.
 Rotation fobi_of_first_stage(const WhiteRecording& white);
 

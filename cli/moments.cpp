@@ -1,0 +1,68 @@
+#include <memory>
+
+#include "commands.hpp"
+#include "console.hpp"
+#include "demix/file_use.hpp"
+#include "demix/threads.hpp"
+#include "inputs.hpp"
+#include "method_options.hpp"
+
+namespace demix::cli {
+namespace {
+
+struct Options {
+  Inputs inputs;
+  std::string output;
+  MethodChoice choice;
+};
+
+void run(const Options& o) {
+  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights}));
+  const FitOptions options = fit_options(o.choice);
+  if (o.inputs.files.size() > 1 && !(options.bad.empty() && options.frame_weights.empty())) {
+    throw UsageError(options.bad.empty() ? "--frame-weights" : "--bad",
+                     "is of one file; sum up each of these into a file of its own");
+  }
+  Progress bar("summing up");
+  std::optional<PartCoordinates> coordinates;
+  std::optional<PartMoments> all;
+  for (const std::string& file : o.inputs.files) {
+    const io::FileRecording mixtures = open(o.inputs, {file});
+    if (all && (mixtures.channels() != all->channels() || mixtures.info().names != all->names)) {
+      throw Failure(fmt::format("{}: its channels are not those of {}", file, o.inputs.files[0]));
+    }
+    const PartMoments part = moments_of_file(mixtures, coordinates, options);
+    if (all) {
+      all->merge(part);
+    } else {
+      all = part;
+    }
+    bar(static_cast<double>(&file - o.inputs.files.data() + 1) / static_cast<double>(o.inputs.files.size()));
+  }
+  io::write_file(o.output, to_bytes(*all));
+  fmt::print("{}\n", o.output);
+}
+
+}  // namespace
+
+void add_moments(Program& program) {
+  Arguments sub =
+      program.command("moments", "Sum up a part of a recording, for `demix merge`: one pass, on any machine");
+  auto o = std::make_shared<Options>();
+  o->choice.method = "fobi";
+  add_inputs(sub, o->inputs, "Mixtures, of the same channels, one after the other in time");
+  sub.option("-o,--output", o->output, "File of sums to write").value("FILE.sums").required();
+  sub.option("-m,--method", o->choice.method, "What the sums are for; those of all are the same")
+      .value("NAME")
+      .one_of({"fobi", "jade", "sm-ica-offline"})
+      .show_default();
+  add_learned_frames(sub, o->choice);
+  sub.option("--threads", o->choice.threads, "Number of threads (default one per core)").range(1, 1024);
+  sub.footer(
+      fmt::format("At most {} channels. The time grows with the fourth power of their number, and so does "
+                  "the file: 0.5 MB for 32 channels, 6.5 MB for 64, 29 MB for 96.",
+                  most_part_channels));
+  sub.run([o] { run(*o); });
+}
+
+}  // namespace demix::cli
