@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -24,18 +25,21 @@ constexpr double memory = 4;            // seconds
 double fraction(double x) { return x - std::floor(x); }
 double tone(double turns) { return std::sin(2 * std::numbers::pi * fraction(turns)); }
 
-// A melody, a drum, a siren and an engine: to be told apart by ear and by eye. t: seconds
+// A melody, a drum, a siren and an engine: to be told apart by ear and by eye, and much the same in every
+// half second, so that a new mixing is noticed at once. The siren stays above all notes: two tones of one
+// pitch are not independent. t: seconds
 Vector<double> sounds_at(double t, Random& random) {
-  constexpr std::array<double, 8> notes{262, 330, 392, 523, 440, 392, 330, 294};
-  const double note = t / 0.45;
-  const double pitch = notes[static_cast<std::size_t>(note) % notes.size()];
-  const double since_note = 0.45 * fraction(note);
-  const double since_beat = 0.62 * fraction(t / 0.62);
+  constexpr double note_length = 0.23;
+  constexpr double beat_length = 0.31;
+  constexpr std::array<double, 8> notes{262, 330, 392, 523, 440, 392, 330, 294};  // Hz
+  const double pitch = notes[static_cast<std::size_t>(t / note_length) % notes.size()];
+  const double since_note = note_length * fraction(t / note_length);
+  const double since_beat = beat_length * fraction(t / beat_length);
   Vector<double> s(sounds);
-  s << (tone(pitch * since_note) + 0.4 * tone(2 * pitch * since_note)) * std::exp(-5 * since_note),
-      random.normal() * std::exp(-14 * since_beat),
-      tone(500 * t - 40 * std::cos(2 * std::numbers::pi * 0.23 * t)) * (0.5 + 0.4 * tone(0.31 * t)),
-      (2 * fraction(70 * t) - 1) * (0.15 + std::abs(tone(0.11 * t)));
+  s << (tone(pitch * since_note) + 0.4 * tone(2 * pitch * since_note)) * std::exp(-3 * since_note),
+      random.normal() * std::exp(-9 * since_beat),
+      tone(1300 * t - 40 * std::cos(2 * std::numbers::pi * 0.23 * t)) * (0.6 + 0.2 * tone(1.3 * t)),
+      (2 * fraction(70 * t) - 1) * (0.6 + std::abs(tone(1.7 * t)));
   return s;
 }
 

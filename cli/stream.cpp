@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -15,8 +16,10 @@
 #include "demix/output_files.hpp"
 #include "demix/signal_stream.hpp"
 #include "demix/stream_separator.hpp"
+#include "pace.hpp"
 #include "page_option.hpp"
 #include "signals.hpp"
+#include "stream_input.hpp"
 #include "stream_options.hpp"
 #include "stream_state.hpp"
 #include "stream_status.hpp"
@@ -36,25 +39,10 @@ bool wait_for_input(int fd, double seconds) {
   return fds[0].revents != 0;
 }
 
-/// Frames as they would come from the instrument.
-class Pace {
- public:
-  static constexpr double moment = 0.005;  // seconds to wait if none is due
-  explicit Pace(double rate) : rate_(rate) {}
-  Index due(std::int64_t done) const {
-    const std::chrono::duration<double> seconds = Clock::now() - start_;
-    return std::max<Index>(0, static_cast<Index>(seconds.count() * rate_) - done);
-  }
-
- private:
-  double rate_;
-  Clock::time_point start_ = Clock::now();
-};
-
 template <typename T>
 class Session {
  public:
-  Session(const Options& o, io::Encoding encoding, const io::ReadOptions& asked)
+  Session(const Options& o, std::optional<io::Encoding> encoding, const io::ReadOptions& asked)
       : o_(o), reader_(o.input, encoding, asked) {
     const std::optional<StreamState> saved = load_stream_state(o.state);
     if (saved) {
@@ -173,7 +161,9 @@ class Session {
 
   live::PageOptions page_options() const {
     const io::SignalInfo& in = reader_.info();
-    return {.title = o_.title.empty() ? input_name(o_) : o_.title,
+    const std::string input =
+        o_.input == "-" ? input_name(o_) : std::filesystem::path(o_.input).filename().string();
+    return {.title = o_.title.empty() ? input : o_.title,
             .rate = in.rate,
             .channels = in.channels,
             .outputs = stream_->outputs(),
@@ -314,7 +304,7 @@ class Session {
 
   const Options& o_;
   Progress bar_{"separating"};  // of files
-  io::StreamReader reader_;
+  StreamInput reader_;
   std::optional<StreamSeparator<T>> stream_;
   std::optional<io::StreamWriter> writer_;
   NetworkTrace trace_;
@@ -331,15 +321,6 @@ class Session {
   Clock::time_point last_status_ = start_;
 };
 
-// What is written at the end must not fail for want of a folder then.
-void require_writable(const std::string& name) {
-  if (name.empty()) return;
-  const auto folder = std::filesystem::absolute(name).parent_path();
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw Failure(fmt::format("{}: cannot write there: {}", name, std::strerror(errno)));
-  }
-}
-
 void run(Options o) {
   io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
   if (!o.start.empty()) use.also_reads({o.start});
@@ -347,11 +328,11 @@ void run(Options o) {
   require_writable(o.model);
   require_writable(o.trace);
   require_writable(o.state);
-  const io::Encoding encoding = input_encoding(o);
+  const std::optional<io::Encoding> encoding = input_encoding(o);
   io::ReadOptions asked;
   asked.channels = o.channels;
   asked.rate = o.rate;
-  const bool raw = encoding <= io::Encoding::s32;
+  const bool raw = encoding && *encoding <= io::Encoding::s32;
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);

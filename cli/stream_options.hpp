@@ -39,8 +39,14 @@ struct StreamArguments {
 };
 
 std::string input_name(const StreamArguments& o);
-io::Encoding input_encoding(const StreamArguments& o);
-/// By its name, or as the input. Sources are larger than the largest whole number stands for.
-io::Encoding output_encoding(const StreamArguments& o, io::Encoding input);
+/// Nothing: a file of a kind that cannot be streamed.
+std::optional<io::Encoding> input_encoding(const StreamArguments& o);
+/// By its name, or as the input (f32 for files that cannot be streamed). Sources are larger than the largest
+/// whole number stands for.
+io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encoding> input);
+
+/// What is written at the end must not fail for want of a folder then. Throws Failure. Of "" nothing is
+/// asked.
+void require_writable(const std::string& name);
 
 }  // namespace demix::cli

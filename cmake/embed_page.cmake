@@ -2,7 +2,8 @@
 set(text "#include \"live/site.hpp\"\n\nnamespace demix::live {\n\n")
 string(APPEND text "const std::vector<PageFile>& page_files() {\n  static const std::vector<PageFile> files{\n")
 foreach(file /=page.html=text/html /page.css=page.css=text/css /draw.js=draw.js=text/javascript
-    /sound.js=sound.js=text/javascript /page.js=page.js=text/javascript)
+    /sound.js=sound.js=text/javascript /rows.js=rows.js=text/javascript
+    /page.js=page.js=text/javascript)
   string(REPLACE "=" ";" parts "${file}")
   list(GET parts 0 path)
   list(GET parts 1 name)

@@ -96,6 +96,17 @@ function drawTraces(context, data, look) {
   });
 }
 
+function spectrumRange(values) {
+  const all = values.slice(1);  // without the mean
+  const most = Math.max(...all);
+  return [Math.max(Math.min(...all), most - 80), most];
+}
+function spectrumSpan(values) {
+  if (values.length === 0) return '';
+  const [least, most] = spectrumRange(values);
+  return '(' + (most - least).toFixed(0) + ' dB from bottom to top)';
+}
+
 function drawSpectrum(canvas, values, rate) {
   const box = canvas.getBoundingClientRect();
   const context = prepare(canvas, box.width, box.height);
@@ -103,7 +114,7 @@ function drawSpectrum(canvas, values, rate) {
   if (values.length === 0) return;
   const bottom = box.height - 16;
   const all = values.slice(1);
-  const most = Math.max(...all), least = Math.max(Math.min(...all), most - 80);
+  const [least, most] = spectrumRange(values);
   context.font = '11px sans-serif';
   context.strokeStyle = colour('--rule');
   context.fillStyle = colour('--soft');

@@ -154,7 +154,7 @@ function overlay() {
   const x = frame => page.width - (end - frame) / page.step * page.wide;
   const seen = page.width / page.wide * page.step;
   const unit = s.rate > 0 ? s.rate : 1;
-  const rough = seen / unit / Math.max(2, page.width / 130);
+  const rough = seen / unit / Math.max(2, page.width / 90);
   const ten = Math.pow(10, Math.floor(Math.log10(rough)));
   const between = [1, 2, 5, 10].find(n => n * ten >= rough) * ten * unit;
   context.font = '11px sans-serif';
@@ -288,84 +288,6 @@ function show(status) {
   if (s.ended && page.hold === null) pause(true);
 }
 
-// ---- labels
-
-function labels() {
-  const s = page.status;
-  $('labels').replaceChildren(...page.shown.map((row, place) => {
-    const k = row - s.channels_shown;
-    const label = document.createElement('div');
-    label.className = 'label';
-    label.dataset.row = row;
-    const what = document.createElement('span');
-    what.className = 'what';
-    what.append(document.createElement('span'), document.createElement('small'));
-    label.append(what);
-    const button = (text, title, action) => {
-      const b = document.createElement('button');
-      b.textContent = text;
-      b.title = title;
-      b.setAttribute('aria-label', title);
-      b.addEventListener('click', e => { e.stopPropagation(); action(); });
-      label.append(b);
-    };
-    if (Listener.possible(s.rate)) button('♪', 'Listen to it', () => listen(row));
-    if (k >= 0) button('M', 'Mute it in the output', () => mute(k));
-    label.addEventListener('click', () => choose(place, true));
-    return label;
-  }));
-  tell();
-}
-
-function tell() {
-  const s = page.status;
-  for (const label of $('labels').children) {
-    const row = Number(label.dataset.row), k = row - s.channels_shown;
-    const [name, small] = label.firstChild.children;
-    const muted = k >= 0 && s.muted.includes(k + 1);
-    name.textContent = k < 0 ? s.channel_names[row] || 'input ' + (row + 1) : s.names[k];
-    label.title = name.textContent;
-    const used = k < 0 || s.in_use.includes(k + 1);
-    small.textContent = k < 0 ? '' : !used ? 'not in use' : (muted ? 'muted · ' : '') + 'kurtosis ' + brief(s.kurtosis[k]) + ' · ' + brief(100 * s.power[k]) + ' %';
-    label.classList.toggle('muted', muted);
-    label.classList.toggle('unused', !used && s.rank > 0);
-    label.classList.toggle('chosen', row === page.shown[page.chosen]);
-    for (const b of label.querySelectorAll('button')) {
-      const on = b.textContent === 'M' ? muted : page.listener && page.listener.row === row;
-      b.setAttribute('aria-pressed', String(Boolean(on)));
-    }
-  }
-}
-
-function choose(place, open) {
-  page.chosen = Math.max(0, Math.min(place, page.shown.length - 1));
-  tell();
-  const k = page.shown[page.chosen] - page.status.channels_shown;
-  if (k < 0) $('detail').hidden = true;
-  else if (open || !$('detail').hidden) detail(k);
-}
-
-async function detail(k) {
-  const opened = $('detail').hidden || page.detail !== k;
-  page.detail = k;
-  $('detail').hidden = false;
-  if (opened) $('name').value = page.status.names[k];
-  let o;
-  try {
-    o = await (await fetch(address('output', {output: k + 1}))).json();
-  } catch {
-    return;
-  }
-  const s = page.status;
-  if (page.detail !== k || $('detail').hidden) return;
-  $('detail-facts').textContent = 'Source ' + (k + 1) + ': kurtosis ' + brief(s.kurtosis[k]) + ' ± ' + brief(s.kurtosis_error[k]) +
-    ' (a Gaussian has 3), ' + brief(100 * s.power[k]) + ' % of the power of all channels' + (s.muted.includes(k + 1) ? ', muted' : '') + '.';
-  const most = o.weights.reduce((m, w, i) => Math.abs(w) > Math.abs(o.weights[m]) ? i : m, 0);
-  $('strongest').textContent = '(' + brief(o.weights[most]) + ' on ' + (s.channel_names[most] || 'input ' + (most + 1)) + ')';
-  drawSpectrum($('spectrum'), o.spectrum, s.rate);
-  drawWeights($('weights'), o.weights);
-}
-
 // ---- actions
 
 const mute = k => act('mute', {output: k + 1, on: page.status.muted.includes(k + 1) ? 0 : 1});
@@ -377,6 +299,7 @@ function listen(row) {
   if (page.listener.row === row) page.listener.stop();
   else page.listener.start(row);
   tell();
+  if (!$('detail').hidden) detail(page.detail);
 }
 
 function dark(on) {
@@ -448,6 +371,8 @@ $('live').addEventListener('click', () => pause(false));
 $('freeze').addEventListener('click', freeze);
 $('mark').addEventListener('click', mark);
 $('save').addEventListener('click', save);
+$('detail-mute').addEventListener('click', () => mute(page.detail));
+$('detail-listen').addEventListener('click', () => listen(page.status.channels_shown + page.detail));
 $('close').addEventListener('click', () => { $('detail').hidden = true; });
 $('rename').addEventListener('submit', e => { e.preventDefault(); act('rename', {output: page.detail + 1, name: $('name').value}); });
 $('theme').addEventListener('click', () => dark(!document.documentElement.classList.contains('dark')));
