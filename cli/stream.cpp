@@ -44,6 +44,8 @@ class Session {
  public:
   Session(const Options& o, std::optional<io::Encoding> encoding, const io::ReadOptions& asked)
       : o_(o), reader_(o.input, encoding, asked) {
+    if (o.realtime && reader_.info().rate == 0)
+      throw UsageError("--realtime needs to know the rate; give --rate");
     const std::optional<StreamState> saved = load_stream_state(o.state);
     if (saved) {
       restore(*saved);
@@ -71,10 +73,7 @@ class Session {
     x_.resize(stream_->channels());
     y_.resize(stream_->outputs());
     if (o.writes_channels()) removed_.resize(stream_->channels(), stream_->outputs());
-    if (o.realtime) {
-      if (reader_.info().rate == 0) throw UsageError("--realtime needs to know the rate; give --rate");
-      pace_.emplace(reader_.info().rate);
-    }
+    if (o.realtime) pace_.emplace(reader_.info().rate);
     trace_ = NetworkTrace(frames_ + 1);
   }
 

@@ -90,8 +90,11 @@ void History::merge(std::size_t k, std::int64_t bin, const float* values, bool i
 
 History::Columns History::columns(std::int64_t from, std::int64_t step, Index count, Index first,
                                   Index rows) const {
-  Columns out{
-      .from = from / step * step, .step = step, .count = 0, .first = first, .rows = rows, .values = {}};
+  Columns out;
+  out.from = from / step * step;
+  out.step = step;
+  out.first = first;
+  out.rows = rows;
   // The coarsest level that fits into a column, or a coarser one that goes back far enough.
   std::size_t k = 0;
   while (k + 1 < levels_.size() && (levels_[k + 1].bin <= step || !holds(levels_[k], out.from))) ++k;
@@ -99,7 +102,8 @@ History::Columns History::columns(std::int64_t from, std::int64_t step, Index co
   const std::int64_t over = end_ / level.bin * level.bin;  // bins before this have all their frames
   out.count = std::clamp<std::int64_t>(over / step - out.from / step, 0, count);
   const std::int64_t end = out.from + out.count * step;
-  const std::size_t width = static_cast<std::size_t>(rows) * (step == 1 ? 1 : 2);
+  out.each = step == 1 && k == 0 ? 1 : 2;
+  const auto width = static_cast<std::size_t>(rows * out.each);
   out.values.assign(static_cast<std::size_t>(out.count) * width, std::numeric_limits<float>::quiet_NaN());
   if (begin_ < 0) return out;
   for (Index c = 0; c < out.count; ++c) {
@@ -111,15 +115,15 @@ History::Columns History::columns(std::int64_t from, std::int64_t step, Index co
       const std::int64_t frame = bin * level.bin;
       if (holds(level, frame) && frame + level.bin > begin_ && bin <= level.open) {
         const float* in = slot(level, bin) + first;
-        if (step == 1 && k == 0) {
+        if (out.each == 1) {
           std::copy_n(in, rows, to);
         } else {
           const float* high = k == 0 ? in : in + rows_;
           for (Index i = 0; i < rows; ++i) {
             if (!(high[i] - in[i] >= 0)) continue;  // a gap, or no number
-            float* low = to + (step == 1 ? i : 2 * i);
-            *low = *low <= in[i] ? *low : in[i];
-            if (step > 1) low[1] = low[1] >= high[i] ? low[1] : high[i];
+            float* pair = to + 2 * i;
+            pair[0] = pair[0] <= in[i] ? pair[0] : in[i];
+            pair[1] = pair[1] >= high[i] ? pair[1] : high[i];
           }
         }
       }

@@ -26,7 +26,8 @@ class History {
     Index count = 0;
     Index first = 0;
     Index rows = 0;
-    /// Column by column, row by row: the value if step is 1, else least and most; NaN in a gap.
+    Index each = 1;  ///< values: the frame, or 2: least and most, if step > 1 or frames are no longer kept
+    /// Column by column, row by row; NaN in a gap.
     std::vector<float> values;
   };
   /// At most what is asked for, and only whole columns.

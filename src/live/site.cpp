@@ -163,7 +163,7 @@ Response Site::frames(const Request& r) {
   append(out.body, end);
   append(out.body, static_cast<std::uint32_t>(c.count));
   append(out.body, static_cast<std::uint32_t>(c.rows));
-  append(out.body, static_cast<std::uint32_t>(step == 1 ? 1 : 2));
+  append(out.body, static_cast<std::uint32_t>(c.each));
   append(out.body, static_cast<std::uint32_t>(c.first));
   out.body.append(reinterpret_cast<const char*>(c.values.data()), c.values.size() * sizeof(float));
   return out;

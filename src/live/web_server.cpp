@@ -167,11 +167,13 @@ class Http final : public httplib::Server {
       return HandlerResponse::Handled;
     });
   }
-  /// False if the connection is to be closed.
-  bool serve(httplib::Stream& stream) {
+  /// False if the connection is to be closed. `read`: called when all of the request is there.
+  bool serve(
+      httplib::Stream& stream, const std::function<void()>& read = [] {}) {
     bool has_body = false;
     bool closed = false;
     const bool well = process_request(stream, false, closed, [&](httplib::Request& r) {
+      read();
       has_body = request_of(r).has_body;  // it is not read
       r.ranges.clear();
       r.headers.erase("Accept-Encoding");  // compressing would take longer than sending
@@ -189,7 +191,8 @@ struct WebServer::Sockets {
   struct Connection {
     int socket = -1;
     std::thread thread;
-    bool waits = true;  // for a request
+    bool waits = true;  // for a request, or the rest of it
+    bool thrown_out = false;
     bool over = false;
     Clock::time_point since = Clock::now();
   };
@@ -260,19 +263,25 @@ struct WebServer::Sockets {
       std::array<pollfd, 2> fds{{{listening, POLLIN, 0}, {stop[0], POLLIN, 0}}};
       if (::poll(fds.data(), fds.size(), 1000) < 0 && errno != EINTR) return;
       if (fds[1].revents != 0) return;
-      const std::lock_guard lock(mutex);
+      std::unique_lock lock(mutex);
       if (stopping) return;
       connections.remove_if([](Connection& c) {
         if (c.over) c.thread.join();
         return c.over;
       });
       if (fds[0].revents == 0) continue;
+      if (connections.size() >= 2 * most_connections) {  // those thrown out take a moment to end
+        lock.unlock();
+        std::this_thread::sleep_for(1ms);
+        continue;
+      }
       const int socket = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
       if (socket < 0) {
+        lock.unlock();
         if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(50ms);
         continue;
       }
-      if (connections.size() >= most_connections && !make_space()) {
+      if (!has_space()) {
         ::close(socket);
         continue;
       }
@@ -289,38 +298,33 @@ struct WebServer::Sockets {
     }
   }
 
-  // The connection that has said nothing for the longest time goes. With the lock held.
-  bool make_space() {
+  // Of too many, the one that has asked nothing for the longest time is thrown out. With the lock held.
+  bool has_space() {
     Connection* longest = nullptr;
     std::size_t live = 0;
     for (Connection& c : connections) {
-      if (c.over) continue;
+      if (c.over || c.thrown_out) continue;
       ++live;
       if (c.waits && (longest == nullptr || c.since < longest->since)) longest = &c;
     }
-    if (live < most_connections) return connections.size() < 2 * most_connections;
-    if (longest == nullptr) return false;
-    longest->waits = false;
+    if (live < most_connections) return true;
+    if (longest == nullptr) return false;  // all are being answered
+    longest->thrown_out = true;
     ::shutdown(longest->socket, SHUT_RDWR);
-    return connections.size() < 2 * most_connections;
+    return true;
   }
 
   void serve(Connection& c) {
-    for (bool first = true;; first = false) {
-      if (!wait_for(c.socket, POLLIN,
-                    Clock::now() + (first ? Clock::duration(first_idle) : Clock::duration(idle))))
-        break;
-      {
-        const std::lock_guard lock(mutex);
-        if (stopping || !c.waits) break;
-        c.waits = false;
-      }
-      RequestStream stream(c.socket);
-      if (!http->serve(stream) || !stream.is_done()) break;
+    const auto set_waiting = [&](bool on) {
       const std::lock_guard lock(mutex);
-      if (stopping) break;
-      c.waits = true;
+      c.waits = on;
       c.since = Clock::now();
+      return !stopping && !c.thrown_out;
+    };
+    for (auto longest = Clock::duration(first_idle); set_waiting(true); longest = idle) {
+      if (!wait_for(c.socket, POLLIN, Clock::now() + longest)) break;
+      RequestStream stream(c.socket);
+      if (!http->serve(stream, [&] { set_waiting(false); }) || !stream.is_done()) break;
     }
     const std::lock_guard lock(mutex);
     ::close(c.socket);

@@ -33,8 +33,8 @@ def sources(frames, seed=1):
 class Watched:
     """A stream with a page."""
 
-    def __init__(self, *args, **kwargs):
-        self.process = subprocess.Popen([DEMIX, "stream", *map(str, args), "--page", "0"], stderr=subprocess.PIPE, text=True,
+    def __init__(self, *args, page="0", **kwargs):
+        self.process = subprocess.Popen([DEMIX, "stream", *map(str, args), "--page", page], stderr=subprocess.PIPE, text=True,
                                         **kwargs)
         self.said = []
         line = self.process.stderr.readline()
@@ -258,9 +258,10 @@ class Page(Program):
 
     def test_other_machines_are_warned_of(self):
         with Watched(self.file, "--channels", 4, "--rate", RATE, "--realtime", "-o", "/dev/null", "--output-format", "f64",
-                     "--page", "0.0.0.0:0") as w:
+                     page="0.0.0.0:0") as w:
             time.sleep(.2)
             self.assertLess(w.stop(), 1)
+            self.assertEqual(w.url.split("?")[0], f"http://0.0.0.0:{w.port}/")
         self.assertIn("can be reached from other machines", "".join(w.said))
 
     def test_what_is_not_answered(self):
