@@ -40,6 +40,11 @@ Option Option::comma_separated() {
   return *this;
 }
 
+Option Option::value_is_optional() {
+  option_->expected(0, 1);
+  return *this;
+}
+
 Option Option::one_at_a_time() {
   option_->allow_extra_args(false);
   return *this;
@@ -321,6 +326,7 @@ template Option Arguments::option(const std::string&, double&, const std::string
 template Option Arguments::option(const std::string&, std::string&, const std::string&);
 template Option Arguments::option(const std::string&, std::optional<Index>&, const std::string&);
 template Option Arguments::option(const std::string&, std::optional<double>&, const std::string&);
+template Option Arguments::option(const std::string&, std::optional<std::string>&, const std::string&);
 template Option Arguments::option(const std::string&, std::vector<int>&, const std::string&);
 template Option Arguments::option(const std::string&, std::vector<Index>&, const std::string&);
 template Option Arguments::option(const std::string&, std::vector<double>&, const std::string&);

@@ -32,6 +32,7 @@ class Option {
   Option group(const std::string& title);
   Option value(const std::string& name);  ///< what help calls the value: "FILE"
   Option comma_separated();               ///< 1,2,3
+  Option value_is_optional();             ///< alone, the option stands for ""
   Option one_at_a_time();                 ///< what follows the first value is not of this option
   Option excludes(const Option& other);
   Option needs(const Option& other);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,17 @@ struct PipedModel {
   std::vector<Index> remove;  ///< components, from 1
 };
 void apply_to_pipe(const PipedModel& piped);
+
+/// What `demo --live` asks of it: frames of standard input (f32) on a page, the output to nowhere.
+struct WatchedPipe {
+  std::string page, title;
+  Index channels = 0;
+  double rate = 0;
+  double track = 0;  ///< seconds
+};
+void watch_pipe(const WatchedPipe& piped);
+
+void run_live_demo(const std::string& page, std::uint64_t seed);  ///< until a signal comes
 
 void add_apply(Program& program);
 void add_compare(Program& program);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
 #include "console.hpp"
@@ -22,6 +23,8 @@ struct Options {
   Index samples = 100000;
   std::string folder = "demo";
   bool json = false;
+  bool live = false;
+  std::optional<std::string> page;
 };
 
 constexpr Index text_width = 36;
@@ -57,6 +60,8 @@ void print_plots(const Matrix<double>& X, const Matrix<double>& S, const Matrix<
 }
 
 void run(const Options& o) {
+  if (o.page && !o.live) throw UsageError("--page goes with --live");
+  if (o.live) return run_live_demo(o.page.value_or(""), o.seed);
   const std::vector<Source> which{Source::square, Source::sine, Source::sawtooth, Source::laplace};
   const auto d = static_cast<Index>(which.size());
   std::vector<std::string> names;
@@ -148,6 +153,10 @@ void add_demo(Program& program) {
   sub.option("--samples", o->samples, "Number of frames").range(1000, 10000000).show_default();
   sub.option("--seed", o->seed, "Random seed").show_default();
   sub.flag("--json", o->json, "Print the numbers as JSON");
+  sub.flag("--live", o->live,
+           "Separate built-in sounds live, on a page for a browser, until interrupted. Every 20 s "
+           "their mixing changes");
+  sub.option("--page", o->page, "With --live: where (default 127.0.0.1:8765)").value("ADDRESS:PORT");
   sub.run([o] { run(*o); });
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -15,7 +16,11 @@
 #include "demix/output_files.hpp"
 #include "demix/signal_stream.hpp"
 #include "demix/stream_separator.hpp"
+#include "pace.hpp"
+#include "page_option.hpp"
 #include "signals.hpp"
+#include "stream_input.hpp"
+#include "stream_options.hpp"
 #include "stream_state.hpp"
 #include "stream_status.hpp"
 #include "trace_option.hpp"
@@ -25,27 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
-  std::string input = "-";
-  std::string output = "-";
-  std::string format;
-  std::string output_format;
-  Index channels = 0;
-  double rate = 0;
-  std::string learn = "one-pass";
-  std::string weight = "square";
-  std::optional<double> track;  // seconds
-  std::string start;
-  bool freeze = false;
-  std::vector<Index> remove;  // outputs, from 1
-  std::string model;
-  std::string state;
-  std::string trace;
-  Index save_every = 100000;
-  double status = 0;
-  bool json = false;
-  StreamOptions stream;
-};
+using Options = StreamArguments;
 
 // Until there is input, a signal, or `seconds` have passed; says whether there is input.
 bool wait_for_input(int fd, double seconds) {
@@ -54,35 +39,13 @@ bool wait_for_input(int fd, double seconds) {
   return fds[0].revents != 0;
 }
 
-std::string input_name(const Options& o) { return o.input == "-" ? "standard input" : o.input; }
-
-io::Encoding input_encoding(const Options& o) {
-  if (!o.format.empty()) return io::encoding_named(o.format);
-  const std::optional<io::Encoding> encoding = o.input == "-" ? std::nullopt : io::encoding_of(o.input);
-  if (encoding) return *encoding;
-  throw UsageError(fmt::format(
-      "{}: the format is not known; give --format f32, f64, s16, s32, wav, csv or tsv", input_name(o)));
-}
-
-// By its name, or as the input. Sources are larger than the largest whole number stands for.
-io::Encoding output_encoding(const Options& o, io::Encoding input) {
-  if (!o.output_format.empty()) return io::encoding_named(o.output_format);
-  if (o.remove.empty() && input == io::Encoding::s16) input = io::Encoding::f32;
-  if (o.remove.empty() && input == io::Encoding::s32) input = io::Encoding::f64;
-  if (o.output == "-") return input;
-  if (const std::optional<io::Encoding> encoding = io::encoding_of(o.output)) return *encoding;
-  if (!io::is_supported(o.output)) return input;
-  throw UsageError(
-      fmt::format("{}: stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv, not {}; name it so, or give "
-                  "--output-format",
-                  o.output, io::format_of(o.output).name));
-}
-
 template <typename T>
 class Session {
  public:
-  Session(const Options& o, io::Encoding encoding, const io::ReadOptions& asked)
+  Session(const Options& o, std::optional<io::Encoding> encoding, const io::ReadOptions& asked)
       : o_(o), reader_(o.input, encoding, asked) {
+    if (o.realtime && reader_.info().rate == 0)
+      throw UsageError("--realtime needs to know the rate; give --rate");
     const std::optional<StreamState> saved = load_stream_state(o.state);
     if (saved) {
       restore(*saved);
@@ -96,12 +59,21 @@ class Session {
     }
     const io::Encoding output = output_encoding(o, encoding);
     const io::SignalInfo info = output_info(output);
+    wishes_.muted.reserve(static_cast<std::size_t>(stream_->outputs()));
+    wishes_.muted = o.muted();
+    wishes_.frozen = o.freeze;
+    if (saved) stream_->freeze(o.freeze);  // what was frozen on the page is not
+    if (o.page) page_ = open_page(*o.page, page_options(), o.json);
     if (saved) {
       go_on(*saved, output, info);
     } else {
       writer_.emplace(o.output, output, info);
     }
     writer_->interrupt_by(stop_descriptor());
+    x_.resize(stream_->channels());
+    y_.resize(stream_->outputs());
+    if (o.writes_channels()) removed_.resize(stream_->channels(), stream_->outputs());
+    if (o.realtime) pace_.emplace(reader_.info().rate);
     trace_ = NetworkTrace(frames_ + 1);
   }
 
@@ -120,6 +92,7 @@ class Session {
       failure = e.what();
       flushed = finish_after_failure();
     }
+    if (page_) page_->show_state(*stream_);
     if (!o_.state.empty()) save(flushed);
     const StreamStatus status = stream_->status();
     const std::string refused = refused_text(status);
@@ -130,6 +103,7 @@ class Session {
     } else if (!refused.empty() && !all_refused) {
       message("warning: {}", refused);
     }
+    page_.reset();
     if (o_.status > 0) print_status();
     if (!o_.trace.empty()) {
       io::write_file(o_.trace, io::to_npz(trace_arrays(trace_)));
@@ -173,7 +147,7 @@ class Session {
   io::SignalInfo output_info(io::Encoding encoding) const {
     const io::SignalInfo& in = reader_.info();
     for (const Index k : o_.remove) {
-      if (k < 1 || k > stream_->outputs())
+      if (k < (o_.page ? 0 : 1) || k > stream_->outputs())
         throw UsageError(fmt::format("--remove: there are outputs 1 to {}, not {}", stream_->outputs(), k));
     }
     const bool is_text = encoding == io::Encoding::csv || encoding == io::Encoding::tsv;
@@ -181,7 +155,24 @@ class Session {
       throw Failure(
           "refusing to write binary data to a terminal; name a file with -o, or give --output-format csv");
     }
-    return o_.remove.empty() ? io::source_info(in, stream_->outputs()) : in;
+    return o_.writes_channels() ? in : io::source_info(in, stream_->outputs());
+  }
+
+  live::PageOptions page_options() const {
+    const io::SignalInfo& in = reader_.info();
+    const std::string input =
+        o_.input == "-" ? input_name(o_) : std::filesystem::path(o_.input).filename().string();
+    return {.title = o_.title.empty() ? input : o_.title,
+            .rate = in.rate,
+            .channels = in.channels,
+            .outputs = stream_->outputs(),
+            .names = in.names,
+            .stream = stream_->options(),
+            .muted = wishes_.muted,
+            .frozen = wishes_.frozen,
+            .writes_channels = o_.writes_channels(),
+            .model_file = o_.model,
+            .tell = {}};
   }
 
   void go_on(const StreamState& saved, io::Encoding output, const io::SignalInfo& info) {
@@ -200,41 +191,49 @@ class Session {
   void separate() {
     constexpr Index at_once = 4096;
     Matrix<double> in(stream_->channels(), at_once);
-    Matrix<double> out(o_.remove.empty() ? stream_->outputs() : stream_->channels(), at_once);
-    Vector<T> x(stream_->channels());
-    Vector<T> y(stream_->outputs());
+    Matrix<double> sources(stream_->outputs(), at_once);
+    Matrix<double> out(o_.writes_channels() ? stream_->channels() : stream_->outputs(), at_once);
     while (!stop_requested() && !reader_.ended()) {
-      if (!reader_.at_hand()) {  // nothing is held back while waiting
+      const Index due = pace_ ? std::min(at_once, pace_->due(frames_ - first_)) : at_once;
+      if (due == 0 || !reader_.at_hand()) {  // nothing is held back while waiting
         writer_->flush();
-        const bool ready = wait_for_input(reader_.fd(), o_.status > 0 ? std::min(o_.status, 10.0) : 10);
+        const double longest = o_.status > 0 ? std::min(o_.status, 10.0) : 10;
+        const bool ready =
+            due == 0 ? !wait_for_input(-1, Pace::moment) : wait_for_input(reader_.fd(), longest);
         if (stop_requested()) break;
-        if (!ready) {
+        if (due == 0 || !ready) {
           now_and_then();
           continue;
         }
       }
-      const Index got = reader_.read_some(in);
+      const Index got = reader_.read_some(in.leftCols(due));
+      if (page_ && page_->take(wishes_)) stream_->freeze(wishes_.frozen);
+      for (Index t = 0; t < got; ++t) separate(in.col(t), sources.col(t), out.col(t));
+      if (got > 0) writer_->write(out.leftCols(got));
+      if (page_) page_->show(frames_, in.leftCols(got), sources.leftCols(got));
       frames_ += got;
       since_save_ += got;
-      for (Index t = 0; t < got; ++t) {
-        x = in.col(t).template cast<T>();
-        if (o_.remove.empty()) {
-          stream_->step(x, y);
-          if (!o_.trace.empty()) stream_->note(trace_);
-          out.col(t) = y.template cast<double>();
-        } else {
-          note_removed();
-          stream_->step(x, y);
-          out.col(t) = in.col(t);
-          for (std::size_t k = 0; k < o_.remove.size(); ++k) {
-            out.col(t) -= removed_.col(static_cast<Index>(k)) * static_cast<double>(y(o_.remove[k] - 1));
-          }
-        }
-      }
-      if (got > 0) writer_->write(out.leftCols(got));
       show_progress();
       now_and_then();
     }
+  }
+
+  void separate(Eigen::Ref<const Vector<double>> in, Eigen::Ref<Vector<double>> source,
+                Eigen::Ref<Vector<double>> out) {
+    x_ = in.template cast<T>();
+    if (o_.writes_channels()) {
+      note_removed();
+      stream_->step(x_, y_);
+      out = in;
+      for (std::size_t k = 0; k < wishes_.muted.size(); ++k)
+        out -= removed_.col(static_cast<Index>(k)) * static_cast<double>(y_(wishes_.muted[k]));
+    } else {
+      stream_->step(x_, y_);
+      if (!o_.trace.empty()) stream_->note(trace_);
+      out = y_.template cast<double>();
+      for (const Index k : wishes_.muted) out(k) = 0;
+    }
+    if (page_) source = y_.template cast<double>();
   }
 
   // Of a file, where nothing else is printed.
@@ -245,9 +244,8 @@ class Session {
 
   // What the outputs to be removed add to the channels, as of now: a step may change it.
   void note_removed() {
-    removed_.resize(stream_->channels(), static_cast<Index>(o_.remove.size()));
-    for (std::size_t k = 0; k < o_.remove.size(); ++k)
-      removed_.col(static_cast<Index>(k)) = stream_->mixing().col(o_.remove[k] - 1);
+    for (std::size_t k = 0; k < wishes_.muted.size(); ++k)
+      removed_.col(static_cast<Index>(k)) = stream_->mixing().col(wishes_.muted[k]);
   }
 
   // It may have been the input: what came before is kept.
@@ -261,6 +259,7 @@ class Session {
   }
 
   void now_and_then() {
+    if (page_ && page_->wants_snapshot()) page_->show_state(*stream_);
     const auto now = Clock::now();
     if (!o_.state.empty() && since_save_ > 0 &&
         (since_save_ >= o_.save_every || now - last_save_ > std::chrono::seconds(10))) {
@@ -285,6 +284,7 @@ class Session {
       throw Failure(fmt::format("no model written to {}: {}", o_.model, e.what()));
     }
     model.names = reader_.info().names;
+    if (page_) page_->add_names(model, stream_->unmixing());
     io::save_model(o_.model, model);
     print_warnings(model);
   }
@@ -303,11 +303,15 @@ class Session {
 
   const Options& o_;
   Progress bar_{"separating"};  // of files
-  io::StreamReader reader_;
+  StreamInput reader_;
   std::optional<StreamSeparator<T>> stream_;
   std::optional<io::StreamWriter> writer_;
   NetworkTrace trace_;
-  Matrix<double> removed_;  // channels x outputs to be removed
+  Vector<T> x_, y_;         // the frame
+  Matrix<double> removed_;  // channels x outputs: of those to be removed, the first columns
+  std::unique_ptr<live::LivePage> page_;
+  live::Wishes wishes_;  // what is removed or silent
+  std::optional<Pace> pace_;
   std::int64_t frames_ = 0;
   std::int64_t first_ = 0;  // frames seen before this session
   std::int64_t since_save_ = 0;
@@ -316,15 +320,6 @@ class Session {
   Clock::time_point last_status_ = start_;
 };
 
-// What is written at the end must not fail for want of a folder then.
-void require_writable(const std::string& name) {
-  if (name.empty()) return;
-  const auto folder = std::filesystem::absolute(name).parent_path();
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw Failure(fmt::format("{}: cannot write there: {}", name, std::strerror(errno)));
-  }
-}
-
 void run(Options o) {
   io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
   if (!o.start.empty()) use.also_reads({o.start});
@@ -332,21 +327,24 @@ void run(Options o) {
   require_writable(o.model);
   require_writable(o.trace);
   require_writable(o.state);
-  const io::Encoding encoding = input_encoding(o);
+  const std::optional<io::Encoding> encoding = input_encoding(o);
   io::ReadOptions asked;
   asked.channels = o.channels;
   asked.rate = o.rate;
-  const bool raw = encoding <= io::Encoding::s32;
+  const bool raw = encoding && *encoding <= io::Encoding::s32;
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   o.stream.learn = learn_named(o.learn);
   o.stream.weight = weight_named(o.weight);
   if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
-  if (o.json && o.status == 0) throw UsageError("--json is how --status prints; give --status SECONDS");
-  if (!o.remove.empty() && o.stream.learn != StreamOptions::Learn::one_pass)
+  if (o.json && o.status == 0 && !o.page)
+    throw UsageError("--json is how --status prints; give --status SECONDS");
+  if (o.writes_channels() && o.stream.learn != StreamOptions::Learn::one_pass)
     throw UsageError("--remove: only with --learn one-pass");
   if (!o.trace.empty() && o.stream.learn == StreamOptions::Learn::one_pass)
     throw UsageError("--trace: only with --learn replay or frame, which are networks");
+  if (std::ranges::find(o.remove, 0) != o.remove.end() && o.remove.size() > 1)
+    throw UsageError("--remove: 0 means none yet, and stands alone");
   stop_in_order();
   const StateLock lock(o.state);
   try {
@@ -370,6 +368,18 @@ void apply_to_pipe(const PipedModel& piped) {
   o.start = piped.model;
   o.freeze = true;
   o.remove = piped.remove;
+  run(o);
+}
+
+void watch_pipe(const WatchedPipe& piped) {
+  Options o;
+  o.output = "/dev/null";
+  o.format = o.output_format = "f32";
+  o.channels = piped.channels;
+  o.rate = piped.rate;
+  o.track = piped.track;
+  o.page = piped.page;
+  o.title = piped.title;
   run(o);
 }
 
@@ -418,9 +428,10 @@ void add_stream(Program& program) {
   sub.option("--seed", o->stream.seed, "Random seed").show_default();
   sub.option("--start", o->start, "Model to start from; learning goes on").value("FILE");
   sub.flag("--freeze", o->freeze, "Do not learn: only apply the model of --start");
-  sub.option(
-         "--remove", o->remove,
-         "Write the channels without these outputs instead of the sources: numbers from 1, comma-separated")
+  sub.option("--remove", o->remove,
+             "Write the channels without these outputs instead of the sources: numbers from 1, "
+             "comma-separated (with "
+             "--page also 0: none yet)")
       .comma_separated()
       .one_at_a_time();
   sub.option("--model", o->model, "File to write the final model to").value("FILE");
@@ -435,7 +446,9 @@ void add_stream(Program& program) {
   sub.option("--status", o->status, "Print a status line to stderr every this many seconds")
       .value("SECONDS")
       .positive();
-  sub.flag("--json", o->json, "Print the status as JSON, one object per line");
+  add_page_option(sub, o->page);
+  sub.flag("--realtime", o->realtime, "Read a file at its rate, as it was recorded");
+  sub.flag("--json", o->json, "Print the status as JSON, one object per line, and what is done on the page");
   sub.run([o] { run(*o); });
 }
 

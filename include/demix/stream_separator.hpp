@@ -62,6 +62,17 @@ struct StreamStatus {
   std::int64_t last_change = -1;                    ///< frame at which the last one was noticed; -1 = never
 };
 
+/// What of it takes no time to say, at every step if need be.
+struct StreamCounts {
+  std::int64_t frames = 0, refused = 0, outliers = 0;
+  Index rank = 0;
+  bool settled = false;
+  double moved = 1;
+  std::int64_t changes = 0;
+  std::int64_t last_change = -1;
+  double learned = 0;  ///< frames, by what they still count
+};
+
 /// One line on frames that were refused; "" if none were.
 std::string refused_text(const StreamStatus& status);
 
@@ -93,6 +104,10 @@ class StreamSeparator {
   /// if it is the network that learns.
   void start(const Model& model, bool freeze = false);
 
+  /// From the next frame on, does not learn, or learns again; outputs go on. Also after start().
+  void freeze(bool frozen);
+  bool frozen() const;
+
   Index channels() const;
   Index outputs() const;
   Index block() const;  ///< frames between additions to the sums
@@ -100,10 +115,12 @@ class StreamSeparator {
   const StreamOptions& options() const;
 
   Matrix<double> unmixing() const;  ///< U of now, outputs x channels; rows of outputs not in use are 0
+  void copy_unmixing(Matrix<double>& U) const;  ///< in one pass allocates nothing if U has its size
   /// E[x y^T], channels x outputs: what each output adds to the channels. 0 if it learns with the network.
   const Matrix<double>& mixing() const;
   const Vector<double>& mean() const;  ///< of the channels, with U: y = U (x - mean)
   StreamStatus status() const;         ///< takes longer than a step
+  StreamCounts counts() const;         ///< takes no time
 
   /// Learning with the network: the last frame into the trace. Else nothing.
   void note(NetworkTrace& trace) const;

@@ -116,10 +116,10 @@ bool StreamEngine::step() {
 
 bool StreamEngine::network_step(bool usable) {
   auto out = y.head(outputs_);
-  if (!usable) {
+  if (!usable || frozen_) {
     network_->respond(x.head(n_), out);
     if (!(out.squaredNorm() < beyond_reason)) out.setZero();
-    return false;
+    return usable;
   }
   sample_.add(x.head(n_));
   if (options_.learn == StreamOptions::Learn::frame) {
@@ -333,6 +333,14 @@ void StreamEngine::finish() {
   }
   learner_->finish();
   if (learner_->count() > 0) adopt();
+}
+
+void StreamEngine::copy_unmixing(Matrix<double>& U) const {
+  if (network_) {
+    U = unmixing();
+  } else {
+    U = U_.topRows(outputs_);
+  }
 }
 
 Matrix<double> StreamEngine::unmixing() const {

@@ -41,12 +41,16 @@ class StreamEngine {
   void finish();
 
   void start(const Model& model, bool freeze);
+  void freeze(bool frozen) { frozen_ = frozen; }
+  bool frozen() const { return frozen_; }
 
   Matrix<double> unmixing() const;
+  void copy_unmixing(Matrix<double>& U) const;
   const Matrix<double>& mixing() const { return mixing_; }
   const Vector<double>& mean() const { return network_ ? network_->mean() : mean_; }
   void note(NetworkTrace& trace) const;
   StreamStatus status() const;
+  StreamCounts counts() const;
   Model model() const;  ///< after finish()
 
   template <typename Archive>
@@ -109,7 +113,7 @@ class StreamEngine {
   Index rank_ = 0;           // outputs in use
   bool relearning_ = false;  // U is that of before a change, or of a model, until there is something better
   double hold_ = 0;          // frames for which a model is put out
-  bool frozen_ = false;      // for ever
+  bool frozen_ = false;      // does not learn
 
   Matrix<double> then_;    // U when last looked at
   double next_look_ = 0;   // at this count

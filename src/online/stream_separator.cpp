@@ -127,6 +127,22 @@ Matrix<double> StreamSeparator<T>::unmixing() const {
   return engine_->unmixing();
 }
 template <typename T>
+void StreamSeparator<T>::copy_unmixing(Matrix<double>& U) const {
+  engine_->copy_unmixing(U);
+}
+template <typename T>
+void StreamSeparator<T>::freeze(bool frozen) {
+  engine_->freeze(frozen);
+}
+template <typename T>
+bool StreamSeparator<T>::frozen() const {
+  return engine_->frozen();
+}
+template <typename T>
+StreamCounts StreamSeparator<T>::counts() const {
+  return engine_->counts();
+}
+template <typename T>
 void StreamSeparator<T>::start(const Model& model, bool freeze) {
   engine_->start(model, freeze);
 }

@@ -5,6 +5,7 @@
 #include "demix/linear_algebra.hpp"
 #include "demix/version.hpp"
 #include "online/contrast_crosstalk.hpp"
+#include "online/output_kurtosis.hpp"
 #include "online/stream_engine.hpp"
 
 /// What a stream says about itself: its status, and the model of what it has learned.
@@ -15,21 +16,6 @@ Matrix<double> rows_of(const Matrix<double>& M, const std::vector<Index>& which)
   Matrix<double> out(static_cast<Index>(which.size()), M.cols());
   for (Index i = 0; i < out.rows(); ++i) out.row(i) = M.row(which[static_cast<std::size_t>(i)]);
   return out;
-}
-
-struct Kurtosis {
-  double value;
-  double error;  // standard, if the frames are independent
-};
-
-// y: a sample of an output that was learned from so many frames
-Kurtosis kurtosis_of(const Eigen::ArrayXd& y, double learned) {
-  const double power = y.square().mean();
-  if (!(power > 0)) return {0, 0};
-  const Eigen::ArrayXd v = y.square() / power;
-  const double k = v.square().mean();
-  const Eigen::ArrayXd influence = v.square() - 2 * k * v + k;  // of one frame on E[y^4]/E[y^2]^2
-  return {k, std::sqrt(influence.square().mean() / learned)};
 }
 
 // Largest over smallest of the `rank` singular values of root, its rows scaled to unit length
@@ -58,6 +44,18 @@ double StreamEngine::learned() const {
   return std::max(1.0, network_ ? static_cast<double>(network_->frames()) : learner_->count());
 }
 
+StreamCounts StreamEngine::counts() const {
+  return {.frames = frames_,
+          .refused = refused_,
+          .outliers = outliers_,
+          .rank = network_ ? network_->rank() : rank_,
+          .settled = ordered_ && moved_ <= settled_share,
+          .moved = moved_,
+          .changes = changes_,
+          .last_change = last_change_,
+          .learned = learned()};
+}
+
 StreamStatus StreamEngine::status() const {
   StreamStatus s;
   s.frames = frames_;
@@ -75,7 +73,7 @@ StreamStatus StreamEngine::status() const {
   const Matrix<double> U = rows_of(unmixing(), which);
   const Matrix<double> Y = U * (sample().in_order_of_time().colwise() - mean());
   for (Index i = 0; i < s.rank; ++i) {
-    const Kurtosis k = kurtosis_of(Y.row(i).transpose().array(), learned());
+    const OutputKurtosis k = kurtosis_of(Y.row(i).transpose().array(), learned());
     s.kurtosis(i) = k.value;
     s.kurtosis_error(i) = k.error;
   }

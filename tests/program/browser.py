@@ -37,7 +37,10 @@ OVERFLOW = "return document.documentElement.scrollWidth - document.documentEleme
 
 
 class Browser:
-    """with Browser() as browser: browser.open(path)"""
+    """with Browser() as browser: browser.open(path). With a host, pages of that address in numbers can be visited."""
+
+    def __init__(self, host=None):
+        self._arguments = [f"{a}, EXCLUDE {host}" if host and "resolver" in a else a for a in ARGUMENTS]
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -47,7 +50,7 @@ class Browser:
         try:
             self._root = f"http://127.0.0.1:{self._port()}/session"
             options = {"binary": CHROMIUM,
-                       "args": ARGUMENTS + [f"--user-data-dir={self._folder.name}/profile"]}
+                       "args": self._arguments + [f"--user-data-dir={self._folder.name}/profile"]}
             capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
             answer = self._call("POST", "", {"capabilities": {"alwaysMatch": capabilities}})
             self._session = answer["sessionId"]
@@ -98,12 +101,15 @@ class Browser:
 
     def open(self, page, width=1280, dark=False, media="screen"):
         """Loads a file as a window of this width shows it."""
+        self.visit(Path(page).resolve().as_uri(), width, dark, media)
+
+    def visit(self, address, width=1280, dark=False, media="screen"):
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.devtools("Emulation.setEmulatedMedia", media=media, features=scheme)
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1,
                       mobile=False)
         self.errors()  # those of the page before
-        self._post("url", url=Path(page).resolve().as_uri())
+        self._post("url", url=address)
 
     def errors(self):
         """What the console says since it was last asked."""

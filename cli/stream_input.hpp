@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "demix/signal_stream.hpp"
+#include "stream_options.hpp"
+
+namespace demix::cli {
+
+/// What a stream reads: frames as they come, or a file of a kind that cannot be streamed (EDF, FLAC, ...).
+class StreamInput {
+ public:
+  /// `encoding`: nothing = such a file.
+  StreamInput(const std::string& name, std::optional<io::Encoding> encoding, const io::ReadOptions& asked);
+
+  const io::SignalInfo& info() const { return stream_ ? stream_->info() : file_->info(); }
+  int fd() const { return stream_ ? stream_->fd() : -1; }
+  bool at_hand() const { return !stream_ || stream_->at_hand(); }
+  bool ended() const { return stream_ ? stream_->ended() : ended_; }
+  std::optional<double> progress() const;
+  Index read_some(Eigen::Ref<Matrix<double>> out);
+  void skip(std::int64_t frames);
+
+ private:
+  std::optional<io::StreamReader> stream_;
+  std::unique_ptr<io::SignalReader> file_;
+  std::int64_t frames_ = 0;  // of the file, given out
+  bool ended_ = false;
+};
+
+}  // namespace demix::cli

@@ -1,0 +1,60 @@
+#include "stream_options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "arguments.hpp"
+#include "console.hpp"
+#include "demix/io.hpp"
+#include "demix/signal_stream.hpp"
+
+namespace demix::cli {
+
+std::vector<Index> StreamArguments::muted() const {
+  std::vector<Index> which;
+  for (const Index k : remove) {
+    if (k > 0) which.push_back(k - 1);
+  }
+  std::ranges::sort(which);
+  which.erase(std::unique(which.begin(), which.end()), which.end());
+  return which;
+}
+
+std::string input_name(const StreamArguments& o) { return o.input == "-" ? "standard input" : o.input; }
+
+std::optional<io::Encoding> input_encoding(const StreamArguments& o) {
+  if (!o.format.empty()) return io::encoding_named(o.format);
+  const std::optional<io::Encoding> encoding = o.input == "-" ? std::nullopt : io::encoding_of(o.input);
+  if (encoding || (o.input != "-" && io::is_supported(o.input))) return encoding;
+  throw UsageError(fmt::format(
+      "{}: the format is not known; give --format f32, f64, s16, s32, wav, csv or tsv", input_name(o)));
+}
+
+io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encoding> from) {
+  if (!o.output_format.empty()) return io::encoding_named(o.output_format);
+  io::Encoding input = from.value_or(io::Encoding::f32);
+  if (!o.writes_channels() && input == io::Encoding::s16) input = io::Encoding::f32;
+  if (!o.writes_channels() && input == io::Encoding::s32) input = io::Encoding::f64;
+  if (o.output == "-") return input;
+  if (const std::optional<io::Encoding> encoding = io::encoding_of(o.output)) return *encoding;
+  if (!io::is_supported(o.output)) return input;
+  throw UsageError(
+      fmt::format("{}: stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv, not {}; name it so, or give "
+                  "--output-format",
+                  o.output, io::format_of(o.output).name));
+}
+
+void require_writable(const std::string& name) {
+  if (name.empty()) return;
+  const auto folder = std::filesystem::absolute(name).parent_path();
+  if (::access(folder.c_str(), W_OK) != 0) {
+    throw Failure(fmt::format("{}: cannot write there: {}", name, std::strerror(errno)));
+  }
+}
+
+}  // namespace demix::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demix/signal_files.hpp"
+#include "demix/stream_separator.hpp"
+
+namespace demix::cli {
+
+/// What `demix stream` is asked for.
+struct StreamArguments {
+  std::string input = "-";
+  std::string output = "-";
+  std::string format;
+  std::string output_format;
+  Index channels = 0;
+  double rate = 0;
+  std::string learn = "one-pass";
+  std::string weight = "square";
+  std::optional<double> track;  // seconds
+  std::string start;
+  bool freeze = false;
+  std::vector<Index> remove;  // outputs, from 1; 0 alone: none yet
+  std::string model;
+  std::string state;
+  std::string trace;
+  Index save_every = 100000;
+  double status = 0;
+  bool json = false;
+  bool realtime = false;
+  std::optional<std::string> page;  // where; "" = the default address
+  std::string title;                // of the page; "" = the input
+  StreamOptions stream;
+
+  bool writes_channels() const { return !remove.empty(); }  // else sources
+  std::vector<Index> muted() const;                         // outputs, from 0
+};
+
+std::string input_name(const StreamArguments& o);
+/// Nothing: a file of a kind that cannot be streamed.
+std::optional<io::Encoding> input_encoding(const StreamArguments& o);
+/// By its name, or as the input (f32 for files that cannot be streamed). Sources are larger than the largest
+/// whole number stands for.
+io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encoding> input);
+
+/// What is written at the end must not fail for want of a folder then. Throws Failure. Of "" nothing is
+/// asked.
+void require_writable(const std::string& name);
+
+}  // namespace demix::cli
