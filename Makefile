@@ -101,6 +101,7 @@ bench-mpi: build/.configured scripts/.installed-mpi
 	cmake --preset release -DDEMIX_BUILD_MPI=ON > /dev/null
 	cmake --build build -j $(JOBS) --target demix-mpi
 	bench/compare-ranks build/demix-mpi
+	bench/predict-ranks build/demix-mpi
 
 soak: scripts/.installed-build scripts/.installed-bench
 	cmake --preset bench > /dev/null

@@ -9,10 +9,16 @@ namespace demix::cli {
 void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, const std::string& name) {
   command
       .option(name, inputs.files,
-              fmt::format("{}. Channels of several files are put together. Files: {}", what,
-                          io::extensions_text()))
+              fmt::format(
+                  "{}. Channels of several files are put together, unless --join says otherwise. Files: {}",
+                  what, io::extensions_text()))
       .required()
       .value("FILE");
+  command
+      .option("--join", inputs.join,
+              "What several files are: channels of one recording, or frames: its parts, one after the other")
+      .one_of({"channels", "frames"})
+      .show_default();
   add_read_options(command, inputs);
 }
 
@@ -67,7 +73,8 @@ io::FileRecording open(const Inputs& how, const std::vector<std::string>& files)
   if (!how.orientation.empty()) {
     read.orientation = how.orientation == "frames" ? io::Orientation::frames : io::Orientation::channels;
   }
-  io::FileRecording recording({files.begin(), files.end()}, read);
+  io::FileRecording recording({files.begin(), files.end()}, read,
+                              how.join == "frames" ? io::Join::frames : io::Join::channels);
   for (const std::string& note : recording.info().notes) message("note: {}", as_typed(note));
   return recording;
 }

@@ -15,6 +15,7 @@ struct Inputs {
   std::string delimiter;
   std::string orientation;
   std::string colour = "grey";
+  std::string join = "channels";
 };
 
 /// The positional `name` and the options that go with it.

@@ -50,7 +50,12 @@ void add_moments(Program& program) {
       program.command("moments", "Sum up a part of a recording, for `demix merge`: one pass, on any machine");
   auto o = std::make_shared<Options>();
   o->choice.method = "fobi";
-  add_inputs(sub, o->inputs, "Mixtures, of the same channels, one after the other in time");
+  sub.option(
+         "input", o->inputs.files,
+         fmt::format("Mixtures, of the same channels, one after the other. Files: {}", io::extensions_text()))
+      .required()
+      .value("FILE");
+  add_read_options(sub, o->inputs);
   sub.option("-o,--output", o->output, "File of sums to write").value("FILE.sums").required();
   sub.option("-m,--method", o->choice.method, "What the sums are for; those of all are the same")
       .value("NAME")

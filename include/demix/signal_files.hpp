@@ -54,6 +54,12 @@ struct ReadOptions {
   bool planes = false;  ///< colour pictures: each plane a channel of its own, else grey
 };
 
+/// What several files are to each other.
+enum class Join {
+  channels,  ///< channels of one recording, of the same length
+  frames,    ///< parts of one recording, of the same channels, one after the other
+};
+
 /// A file, open. What is wrong with it is thrown as io::Error, in one line.
 class SignalReader {
  public:
@@ -120,11 +126,12 @@ std::string extensions_text();                               ///< ".wav, .flac, 
 std::unique_ptr<SignalReader> open_signals(const std::filesystem::path& path,
                                            const ReadOptions& options = {});
 
-/// Files as a recording: the channels of all of them together, which must agree in length, rate and size.
-/// What is small enough is read once and kept.
+/// Files as a recording: the channels of all of them together, which must agree in length, rate and size; or
+/// one after the other, which must agree in channels and rate. What is small enough is read once and kept.
 class FileRecording final : public Recording {
  public:
-  explicit FileRecording(std::vector<std::filesystem::path> paths, const ReadOptions& options = {});
+  explicit FileRecording(std::vector<std::filesystem::path> paths, const ReadOptions& options = {},
+                         Join join = Join::channels);
   const SignalInfo& info() const { return info_; }
   const std::vector<std::filesystem::path>& paths() const { return paths_; }
   const ReadOptions& options() const { return options_; }
@@ -138,15 +145,22 @@ class FileRecording final : public Recording {
 
  private:
   class FileReading;
+  void join_channels();
+  void join_frames();
   Index next(Eigen::Ref<Matrix<double>> out, Index before) const;
+  Index next_of_all(Eigen::Ref<Matrix<double>> out, Index before) const;
+  template <typename T>
+  void read_joined(Index first, Matrix<T>& out) const;
   void keep(const Frames<double>& part, Index before) const;
 
   std::vector<std::filesystem::path> paths_;
   ReadOptions options_;
+  Join join_;
   std::vector<std::unique_ptr<SignalReader>> readers_;
   SignalInfo info_;
-  mutable Matrix<double> kept_;   // what the first reading has read
-  mutable bool is_kept_ = false;  // all of it
+  mutable std::size_t current_ = 0;  // of files that follow each other, the one that is read
+  mutable Matrix<double> kept_;      // what the first reading has read
+  mutable bool is_kept_ = false;     // all of it
   mutable bool is_large_ = false;
 };
 

@@ -9,12 +9,38 @@
 namespace demix::io {
 namespace fs = std::filesystem;
 
-FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
-    : paths_(std::move(paths)), options_(options) {
+FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options, Join join)
+    : paths_(std::move(paths)), options_(options), join_(join) {
   if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
   for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
   info_ = readers_[0]->info();
   if (readers_.size() == 1) return;
+  join_ == Join::frames ? join_frames() : join_channels();
+}
+
+void FileRecording::join_frames() {
+  info_.start.clear();
+  for (std::size_t k = 0; k < readers_.size(); ++k) {
+    const SignalInfo& one = readers_[k]->info();
+    if (one.channels != info_.channels || one.rate != info_.rate || one.names != info_.names ||
+        one.width > 0) {
+      throw Error(paths_[k].string() +
+                  (one.width > 0 ? ": is a picture; pictures cannot follow each other"
+                                 : ": its channels or its rate are not those of " + paths_[0].string() +
+                                       "; files that follow each other must agree"));
+    }
+    if (k == 0) continue;
+    const double before = info_.rate > 0 ? static_cast<double>(info_.frames) / info_.rate : 0;
+    for (Annotation a : one.annotations) {
+      a.onset += before;
+      info_.annotations.push_back(std::move(a));
+    }
+    info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
+    info_.frames = info_.frames > 0 && one.frames > 0 ? info_.frames + one.frames : 0;
+  }
+}
+
+void FileRecording::join_channels() {
   info_.channels = 0;
   info_.names.clear();
   info_.units.clear();
@@ -80,6 +106,7 @@ std::unique_ptr<Recording::Reading> FileRecording::read() const {
   if (!is_kept_) {
     is_large_ = is_large_ || info_.frames > kept_values / channels();
     for (const auto& reader : readers_) reader->rewind();
+    current_ = 0;
     kept_.resize(channels(), 0);
   }
   return std::make_unique<FileReading>(*this);
@@ -87,45 +114,79 @@ std::unique_ptr<Recording::Reading> FileRecording::read() const {
 
 // What is small is better kept, which the first reading does.
 bool FileRecording::random_access() const {
-  return is_kept_ ||
-         (readers_.size() == 1 && readers_[0]->random_access() && info_.frames > kept_values / channels());
+  const auto can = [](const auto& reader) { return reader->random_access() && reader->info().frames > 0; };
+  return is_kept_ || ((readers_.size() == 1 || join_ == Join::frames) && std::ranges::all_of(readers_, can) &&
+                      info_.frames > kept_values / channels());
+}
+
+template <typename T>
+void FileRecording::read_joined(Index first, Matrix<T>& out) const {
+  Index done = 0;
+  Index before = 0;
+  for (const auto& reader : readers_) {
+    const Index end = before + reader->info().frames;
+    if (first + done < end) {
+      Matrix<T> part(channels(), std::min(out.cols() - done, end - first - done));
+      if constexpr (std::is_same_v<T, float>) {
+        reader->read_at(first + done - before, part);
+      } else {
+        reader->read_at(first + done - before, Eigen::Ref<Matrix<double>>(part));
+      }
+      if (part.cols() == out.cols()) return out.swap(part);
+      out.middleCols(done, part.cols()) = part;
+      done += part.cols();
+      if (done == out.cols()) return;
+    }
+    before = end;
+  }
 }
 
 AnyFrames FileRecording::frames_at(Index first, Index count, FrameBuffer& buffer) const {
   if (is_kept_) return Frames<double>(kept_.middleCols(first, count));
-  if (readers_[0]->holds_floats()) {
+  if (std::ranges::all_of(readers_, [](const auto& reader) { return reader->holds_floats(); })) {
     buffer.floats.resize(channels(), count);
-    readers_[0]->read_at(first, buffer.floats);
+    readers_.size() == 1 ? readers_[0]->read_at(first, buffer.floats) : read_joined(first, buffer.floats);
     return Frames<float>(buffer.floats);
   }
   buffer.doubles.resize(channels(), count);
-  readers_[0]->read_at(first, buffer.doubles);
+  readers_.size() == 1 ? readers_[0]->read_at(first, buffer.doubles) : read_joined(first, buffer.doubles);
   return Frames<double>(buffer.doubles);
 }
 
 // Of all files, so many frames after the first.
 Index FileRecording::next(Eigen::Ref<Matrix<double>> out, Index before) const {
-  Index first = 0;
+  Index frames = 0;
   if (readers_.size() == 1) {
-    first = readers_[0]->read(out);
+    frames = readers_[0]->read(out);
+  } else if (join_ == Join::channels) {
+    frames = next_of_all(out, before);
   } else {
-    Index row = 0;
-    Matrix<double> part;
-    for (std::size_t k = 0; k < readers_.size(); ++k) {
-      part.resize(readers_[k]->info().channels, out.cols());
-      const Index got = readers_[k]->read(part);
-      if (k == 0) first = got;
-      if (got != first) {
-        throw Error(paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
-                    paths_[0].string() + ", which has " + (got < first ? "more than " : "") +
-                    std::to_string(before + std::min(got, first)) +
-                    " frames; files given together must agree");
-      }
-      out.middleRows(row, part.rows()).leftCols(got) = part.leftCols(got);
-      row += part.rows();
+    while (frames < out.cols() && current_ < readers_.size()) {
+      const Index got = readers_[current_]->read(out.middleCols(frames, out.cols() - frames));
+      frames += got;
+      if (got == 0) ++current_;
     }
   }
-  keep(out.leftCols(first), before);
+  keep(out.leftCols(frames), before);
+  return frames;
+}
+
+Index FileRecording::next_of_all(Eigen::Ref<Matrix<double>> out, Index before) const {
+  Index first = 0;
+  Index row = 0;
+  Matrix<double> part;
+  for (std::size_t k = 0; k < readers_.size(); ++k) {
+    part.resize(readers_[k]->info().channels, out.cols());
+    const Index got = readers_[k]->read(part);
+    if (k == 0) first = got;
+    if (got != first) {
+      throw Error(paths_[k].string() + ": is " + (got < first ? "shorter" : "longer") + " than " +
+                  paths_[0].string() + ", which has " + (got < first ? "more than " : "") +
+                  std::to_string(before + std::min(got, first)) + " frames; files given together must agree");
+    }
+    out.middleRows(row, part.rows()).leftCols(got) = part.leftCols(got);
+    row += part.rows();
+  }
   return first;
 }
 

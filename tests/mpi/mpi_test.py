@@ -11,6 +11,8 @@ import unittest
 
 import numpy as np
 
+from two_hosts import Hosts
+
 DEMIX = os.environ["DEMIX"]
 DEMIX_MPI = os.environ["DEMIX_MPI"]
 ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -65,7 +67,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return (self.dir / "alone.json").read_bytes()
 
-    def same(self, *arguments, jobs=((1, 1), (2, 1), (3, 2), (4, 1))):
+    def same(self, *arguments, jobs=tuple((n, threads) for n in (1, 2, 3, 4) for threads in (1, 2))):
         one = self.alone(*arguments)
         for n, threads in jobs:
             out = self.dir / "mpi.json"
@@ -88,6 +90,77 @@ class Mpi(unittest.TestCase):
         self.same(*channels, "--frame-weights", self.dir / "w.npy")
         self.same(*channels, "--bad", "3-20,40-41", "--method", "picard")
         self.same(*channels, "--method", "fastica", "--stability", 2)
+
+    def test_every_method_with_weights_and_bad_segments(self):
+        self.files(5, 60000)
+        for method in ("auto", "fobi", "jade", "fastica", "picard"):
+            with self.subTest(method):
+                self.same(self.dir / "x.f32", "--channels", 5, "--rate", 1000, "--method", method, "--frame-weights",
+                          self.dir / "w.npy", "--bad", "3-20,40-41", jobs=((2, 2), (3, 1)))
+
+    def test_files_that_follow_each_other(self):
+        self.files(8, 2300000)
+        data = np.fromfile(self.dir / "x.f32", "<f4").reshape(-1, 8)
+        parts = []
+        for k, (a, b) in enumerate([(0, 7), (7, 1000003), (1000003, 2299000), (2299000, 2300000)]):
+            parts.append(self.dir / f"part{k}.f32")
+            data[a:b].tofile(parts[-1])
+        whole = self.alone(self.dir / "x.f32", "--channels", 8, "--method", "picard")
+        self.same(*parts, "--join", "frames", "--channels", 8, "--method", "picard", jobs=((1, 2), (3, 1)))
+        self.assertEqual((self.dir / "mpi.json").read_bytes(), whole)
+
+    def eeg(self):
+        """A recording of EEG, or a stand-in, as an EDF file of 64 records of 1 s."""
+        data = os.environ.get("DEMIX_DATA")
+        path = data and pathlib.Path(data) / "eeg_eeglab" / "eeglab_data.edf"
+        if path and path.is_file():
+            return path.read_bytes()
+        print("NOTE no $DEMIX_DATA: a generated stand-in for EEG")
+        X = np.round(1000 * mixtures(64 * 128, 16) / 10).clip(-32768, 32767).astype("<i2")
+        def field(texts, size):
+            return b"".join(str(text).encode().ljust(size) for text in texts)
+        head = field(["0"], 8) + field(["X X X X", "Startdate X X X X"], 80) + field(["01.01.20", "00.00.00"], 8)
+        head += field([256 * 17], 8) + field([""], 44) + field([64, 1], 8) + field([16], 4)
+        for texts, size in ((range(16), 16), ([""] * 16, 80), (["uV"] * 16, 8), ([-3276.8] * 16, 8), ([3276.7] * 16, 8),
+                            ([-32768] * 16, 8), ([32767] * 16, 8), ([""] * 16, 80), ([128] * 16, 8), ([""] * 16, 32)):
+            head += field(texts, size)
+        return head + b"".join(X[128 * k:128 * (k + 1)].T.tobytes() for k in range(64))
+
+    def test_a_recording_in_eight_edf_files(self):
+        """The same samples in the same scale: the same model, to the bit."""
+        whole = self.eeg()
+        (self.dir / "whole.edf").write_bytes(whole)
+        size, records = int(whole[184:192]), int(whole[236:244])
+        record = (len(whole) - size) // records
+        parts = []
+        for k in range(8):
+            first, end = k * records // 8, (k + 1) * records // 8
+            parts.append(self.dir / f"part{k}.edf")
+            parts[-1].write_bytes(whole[:236] + str(end - first).encode().ljust(8) + whole[244:size] +
+                                  whole[size + first * record:size + end * record])
+        for method in ("auto", "picard"):
+            expected = self.alone(self.dir / "whole.edf", "--method", method)
+            self.assertEqual(self.alone(*parts, "--join", "frames", "--method", method), expected)
+            self.same(*parts, "--join", "frames", "--method", method, jobs=((1, 1), (2, 1), (4, 2)))
+        sums = run(DEMIX, "moments", *parts, "-m", "fobi", "-o", self.dir / "eeg.sums")
+        self.assertEqual(sums.returncode, 0, sums.stderr)
+
+    def test_two_hosts(self):
+        """Two network namespaces, each with an address and a name of its own; mpirun starts ranks on both."""
+        self.files(5, 60000)
+        self.files_of_shares = self.dir / "y.f32"
+        mixtures(2300000, 8).astype("<f4").tofile(self.files_of_shares)
+        with Hosts() as hosts:
+            for arguments in ((self.dir / "x.f64", "--channels", 5),
+                              (self.files_of_shares, "--channels", 8, "--method", "picard")):
+                one = self.alone(*arguments)
+                for ranks_on_each in (1, 2):
+                    (self.dir / "mpi.json").unlink(missing_ok=True)
+                    result = run(*hosts.mpirun(ranks_on_each, DEMIX_MPI, "fit", *arguments, "--threads", 1, "--verbose",
+                                               "-o", self.dir / "mpi.json"))
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertIn(f"ranks: {2 * ranks_on_each};", result.stderr)
+                    self.assertEqual((self.dir / "mpi.json").read_bytes(), one)
 
     def test_every_method_of_a_file_read_in_shares(self):
         self.files(8, 2300000)  # more than is kept in memory
