@@ -217,12 +217,18 @@ async function more() {
 }
 
 async function restart() {
+  if (page.status.ended && page.data) return;  // there is nothing to ask any more
   const hold = page.hold, step = page.step;
   chooseRows();
   layOut();
   labels();
   if (hold !== null) await goTo(Math.round(hold * step / page.step));
-  else if (page.status.ended) await goTo(Math.floor(page.status.shown[1] / page.step));
+}
+
+function hold() {
+  page.hold = page.data.end;
+  $('pause').setAttribute('aria-pressed', 'true');
+  $('past').hidden = page.status.ended;
 }
 
 // Holds the picture with this column at the right.
@@ -231,7 +237,7 @@ async function goTo(end) {
   page.hold = Math.max(Math.min(first + page.columns, last), Math.min(end, last));
   $('pause').setAttribute('aria-pressed', 'true');
   $('past').hidden = false;
-  $('scroll').value = last > first + page.columns ? 1000 * (page.hold - first - page.columns) / (last - first - page.columns) : 1000;
+  placeScroll();
   const data = new Columns(page.data.rows, page.columns, page.step);
   const from = Math.max(0, page.hold - page.columns);
   const part = await fetchFrames({step: page.step, count: page.hold - from || 1, from: from * page.step});
@@ -241,11 +247,18 @@ async function goTo(end) {
   draw(true);
 }
 
+function placeScroll() {
+  const [first, last] = page.status.shown.map(f => Math.floor(f / page.step));
+  const range = last - first - page.columns;
+  $('scroll').value = range > 0 ? 1000 * (page.hold - first - page.columns) / range : 1000;
+}
+
 function pause(on) {
   if (on === (page.hold !== null)) return;
   if (on) {
-    goTo(page.data.end);
-  } else {
+    hold();
+    placeScroll();
+  } else if (!page.status.ended) {
     page.hold = null;
     $('pause').setAttribute('aria-pressed', 'false');
     $('past').hidden = true;
@@ -285,7 +298,10 @@ function show(status) {
   $('freeze').textContent = s.frozen ? 'Go on learning' : 'Freeze learning';
   tell();
   overlay();
-  if (s.ended && page.hold === null) pause(true);
+  if (s.ended) {
+    if (page.listener) page.listener.stop();
+    if (page.hold === null) hold();
+  }
 }
 
 // ---- actions

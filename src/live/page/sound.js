@@ -38,6 +38,8 @@ class Listener {
       this.from = part.from + part.count;
       if (part.end - this.from > this.rate / 2) this.from = Math.floor(part.end - this.rate / 10);  // far behind: catch up
       if (part.count > 0) this.play(part.values);
+    } catch {
+      this.stop();  // the stream is over
     } finally {
       this.busy = false;
     }
