@@ -3,7 +3,8 @@
 
 const $ = id => document.getElementById(id);
 const key = new URLSearchParams(location.search).get('key') || '';
-const page = {status: null, data: null, hold: null, chosen: 0, columns: 0, step: 1, wide: 1, frames: 0, scales: [], shown: [], drawn: -1};
+const page = {status: null, data: null, hold: null, chosen: 0, columns: 0, step: 1, wide: 1, frames: 0, scales: [],
+  shown: [], drawn: -1};
 window.demix = page;  // for those who look at it from the console
 
 const address = (path, query) => path + '?' + new URLSearchParams({...query, key});
@@ -31,8 +32,9 @@ async function fetchFrames(query) {
   const bytes = await answer.arrayBuffer();
   const head = new DataView(bytes);
   const whole = at => Number(head.getBigInt64(at, true));
-  return {from: whole(8), step: whole(16), end: whole(24), count: head.getUint32(32, true), rows: head.getUint32(36, true),
-    each: head.getUint32(40, true), values: new Float32Array(bytes, 48)};
+  const small = at => head.getUint32(at, true);
+  return {from: whole(8), step: whole(16), end: whole(24), count: small(32), rows: small(36), each: small(40),
+    values: new Float32Array(bytes, 48)};
 }
 
 async function act(path, query = {}) {
@@ -280,17 +282,23 @@ function show(status) {
   };
   add(plain(s.frames) + ' frames' + (s.rate > 0 ? ', ' + time(s.frames) : ''));
   if (s.frames_per_second > 0) {
-    add(brief(s.frames_per_second) + ' frames/s' + (s.rate > 0 ? ', ' + brief(s.frames_per_second / s.rate) + '× real time' : ''));
+    const times = s.rate > 0 ? ', ' + brief(s.frames_per_second / s.rate) + '× real time' : '';
+    add(brief(s.frames_per_second) + ' frames/s' + times);
   }
-  add(s.rank === 0 ? 'nothing separated yet' : s.rank + (s.rank === 1 ? ' source ' : ' sources ') + (s.settled ? 'settled' : 'still settling'));
+  const sources = s.rank + (s.rank === 1 ? ' source ' : ' sources ');
+  add(s.rank === 0 ? 'nothing separated yet' : sources + (s.settled ? 'settled' : 'still settling'));
   if (s.rank > 0) add('expected error ' + brief(10 * Math.log10(s.expected_error)) + ' dB');
   if (s.may_be_mixed.length > 0) {
     const pairs = s.may_be_mixed.slice(0, 3).map(p => p.join(' and ')).join(', ');
-    add('may still be mixed: ' + pairs + (s.may_be_mixed.length > 3 ? ' and ' + (s.may_be_mixed.length - 3) + ' more pairs' : ''), true);
+    const others = s.may_be_mixed.length - 3;
+    add('may still be mixed: ' + pairs + (others > 0 ? ' and ' + others + ' more pairs' : ''), true);
   }
   if (s.refused > 0) add(plain(s.refused) + ' refused', true);
   if (s.outliers > 0) add(plain(s.outliers) + ' outliers');
-  if (s.changes.length > 0) add('mixing changed ' + (s.changes.length > 1 ? s.changes.length + ' times, last at ' : 'at ') + time(s.changes[s.changes.length - 1]));
+  const changes = s.changes.length;
+  if (changes > 0) {
+    add('mixing changed ' + (changes > 1 ? changes + ' times, last at ' : 'at ') + time(s.changes[changes - 1]));
+  }
   if (s.frozen) add('learning frozen', true);
   if (s.ended) add('the stream has ended', true);
   $('facts').replaceChildren(...facts);
@@ -332,8 +340,8 @@ function begin() {
     : [100, 200, 500, 1000, 2000, 5000, 10000, 50000, 200000, 1000000];
   const usual = s.rate >= 3000 ? 5 : s.rate > 0 ? 10 : 5000;
   for (const length of lengths) {
-    $('window').add(new Option(s.rate > 0 ? (length < 60 ? length + ' s' : length / 60 + ' min') : plain(length) + ' frames', length,
-      false, length === usual));
+    const seconds = length < 60 ? length + ' s' : length / 60 + ' min';
+    $('window').add(new Option(s.rate > 0 ? seconds : plain(length) + ' frames', length, false, length === usual));
   }
   const over = document.createElement('canvas');
   over.id = 'over';
@@ -341,7 +349,8 @@ function begin() {
   $('view').style.position = 'relative';
   $('view').append(over);
   $('save').disabled = !s.model_file;
-  $('save').title = s.model_file ? 'Save the model to ' + s.model_file + ' (s)' : 'Start the stream with --model FILE to save it there';
+  $('save').title = s.model_file ? 'Save the model to ' + s.model_file + ' (s)'
+    : 'Start the stream with --model FILE to save it there';
   $('download').href = address('model.json', {});
   restart();
   show(s);
@@ -362,7 +371,10 @@ const keys = {
   '+': () => zoom(-1),
   '=': () => zoom(-1),
   '-': () => zoom(1),
-  m: () => { const k = page.shown[page.chosen] - page.status.channels_shown; if (k >= 0) mute(k); },
+  m: () => {
+    const k = page.shown[page.chosen] - page.status.channels_shown;
+    if (k >= 0) mute(k);
+  },
   l: () => { if (Listener.possible(page.status.rate)) listen(page.shown[page.chosen]); },
   f: freeze,
   k: mark,
@@ -390,7 +402,10 @@ $('save').addEventListener('click', save);
 $('detail-mute').addEventListener('click', () => mute(page.detail));
 $('detail-listen').addEventListener('click', () => listen(page.status.channels_shown + page.detail));
 $('close').addEventListener('click', () => { $('detail').hidden = true; });
-$('rename').addEventListener('submit', e => { e.preventDefault(); act('rename', {output: page.detail + 1, name: $('name').value}); });
+$('rename').addEventListener('submit', e => {
+  e.preventDefault();
+  act('rename', {output: page.detail + 1, name: $('name').value});
+});
 $('theme').addEventListener('click', () => dark(!document.documentElement.classList.contains('dark')));
 for (const id of ['window', 'which']) $(id).addEventListener('change', restart);
 $('gain').addEventListener('change', () => { page.scales = []; draw(true); });
@@ -412,5 +427,7 @@ events.addEventListener('action', async () => {  // at once, not with the next s
   const answer = await fetch(address('status', {}));
   if (answer.ok) { show(await answer.json()); draw(true); }
 });
-events.addEventListener('error', () => { if (page.status && !page.status.ended) note('The stream cannot be reached; trying again.'); });
+events.addEventListener('error', () => {
+  if (page.status && !page.status.ended) note('The stream cannot be reached; trying again.');
+});
 events.addEventListener('open', () => note(''));
