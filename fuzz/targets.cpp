@@ -23,6 +23,7 @@ std::string run(std::string_view kind, std::string_view bytes) {
   if (kind == "arguments") return parse_arguments(bytes);
   if (kind == "info") return run_info(bytes);
   if (kind == "fit") return run_fit(bytes);
+  if (kind == "page") return ask_page(bytes);
   return read_signals(kind, bytes);
 }
 

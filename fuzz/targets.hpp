@@ -31,6 +31,8 @@ std::string parse_arguments(std::string_view bytes);  ///< a command line, one a
 std::string run_info(std::string_view bytes);         ///< which extension, and what is in the file
 std::string run_fit(std::string_view bytes);          ///< and which method
 
+std::string ask_page(std::string_view bytes);  ///< what a connection to the live page sends; KEY: its key
+
 std::string run(std::string_view kind, std::string_view bytes);
 
 }  // namespace demix::fuzz

@@ -350,5 +350,42 @@ TEST(Stream, ItsNetworksTakeOtherModulators) {
   }
 }
 
+TEST(StreamSeparator, FreezesAndGoesOn) {
+  for (const auto learn : {StreamOptions::Learn::one_pass, StreamOptions::Learn::replay}) {
+    StreamOptions options;
+    options.learn = learn;
+    StreamSeparator<double> stream(2, options);
+    Random random(1);
+    const auto run = [&](int frames) {
+      Vector<double> y(2);
+      for (int t = 0; t < frames; ++t) {
+        const double a = random.laplace();
+        const double b = random.uniform() - 0.5;
+        stream.step(Vector<double>{{a + b, a - 2 * b}}, y);
+      }
+      return y;
+    };
+    run(2000);
+    const Matrix<double> before = stream.unmixing();
+    stream.freeze(true);
+    EXPECT_TRUE(stream.frozen());
+    EXPECT_GT(run(3000).norm(), 0);  // outputs go on
+    EXPECT_EQ(stream.unmixing(), before);
+    Matrix<double> copy(2, 2);
+    stream.copy_unmixing(copy);
+    EXPECT_EQ(copy, before);
+    const StreamStatus status = stream.status();
+    const StreamCounts counts = stream.counts();
+    EXPECT_EQ(counts.frames, 5000);
+    EXPECT_EQ(counts.rank, status.rank);
+    EXPECT_EQ(counts.settled, status.settled);
+    EXPECT_EQ(counts.moved, status.moved);
+    EXPECT_EQ(StreamSeparator<double>::restore(stream.state()).frozen(), true);
+    stream.freeze(false);
+    run(3000);
+    EXPECT_NE(stream.unmixing(), before);
+  }
+}
+
 }  // namespace
 }  // namespace demix

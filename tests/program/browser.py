@@ -69,6 +69,11 @@ class Browser:
             self._log.close()
             self._folder.cleanup()
 
+    @property
+    def driver(self):
+        """The process that has started the browser."""
+        return self._driver.pid
+
     def _port(self):
         for _ in range(300):
             self._log.flush()

@@ -41,7 +41,7 @@ class Columns {
       if (part.each === 2) {
         this.values.set(part.values.subarray(from, from + width), to);
       } else {
-        for (let i = 0; i < this.rows; ++i) this.values[to + 2 * i] = this.values[to + 2 * i + 1] = part.values[from + i];
+        for (let i = 0; i < width; ++i) this.values[to + 2 * i] = this.values[to + 2 * i + 1] = part.values[from + i];
       }
     }
     this.end = Math.max(this.end, first + part.count);
@@ -69,7 +69,8 @@ function drawTraces(context, data, look) {
     if (!scale) return;
     const middle = (place + 0.5) * height;
     const unit = scale.half > 0 ? 0.46 * height / scale.half : 0;
-    const y = v => Math.max(place * height + 0.5, Math.min((place + 1) * height - 0.5, middle - (v - scale.middle) * unit));
+    const top = place * height + 0.5, bottom = top + height - 1;
+    const y = v => Math.max(top, Math.min(bottom, middle - (v - scale.middle) * unit));
     context.strokeStyle = colours[row];
     context.beginPath();
     let before = null;
@@ -126,8 +127,8 @@ function drawSpectrum(canvas, values, rate) {
     context.stroke();
     context.textAlign = k === 0 ? 'left' : k === 4 ? 'right' : 'center';
     const f = rate * k / 8;
-    context.fillText(rate > 0 ? (f >= 1000 ? (f / 1000).toPrecision(2) + ' kHz' : +f.toPrecision(3) + ' Hz') : (k / 8) + ' /frame',
-      x, box.height - 3);
+    const hertz = f >= 1000 ? (f / 1000).toPrecision(2) + ' kHz' : +f.toPrecision(3) + ' Hz';
+    context.fillText(rate > 0 ? hertz : (k / 8) + ' /frame', x, box.height - 3);
   }
   context.strokeStyle = colour('--source');
   context.lineWidth = 1.3;

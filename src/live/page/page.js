@@ -3,7 +3,8 @@
 
 const $ = id => document.getElementById(id);
 const key = new URLSearchParams(location.search).get('key') || '';
-const page = {status: null, data: null, hold: null, chosen: 0, columns: 0, step: 1, wide: 1, frames: 0, scales: [], shown: [], drawn: -1};
+const page = {status: null, data: null, hold: null, chosen: 0, columns: 0, step: 1, wide: 1, frames: 0, scales: [],
+  shown: [], drawn: -1};
 window.demix = page;  // for those who look at it from the console
 
 const address = (path, query) => path + '?' + new URLSearchParams({...query, key});
@@ -31,8 +32,9 @@ async function fetchFrames(query) {
   const bytes = await answer.arrayBuffer();
   const head = new DataView(bytes);
   const whole = at => Number(head.getBigInt64(at, true));
-  return {from: whole(8), step: whole(16), end: whole(24), count: head.getUint32(32, true), rows: head.getUint32(36, true),
-    each: head.getUint32(40, true), values: new Float32Array(bytes, 48)};
+  const small = at => head.getUint32(at, true);
+  return {from: whole(8), step: whole(16), end: whole(24), count: small(32), rows: small(36), each: small(40),
+    values: new Float32Array(bytes, 48)};
 }
 
 async function act(path, query = {}) {
@@ -217,12 +219,18 @@ async function more() {
 }
 
 async function restart() {
+  if (page.status.ended && page.data) return;  // there is nothing to ask any more
   const hold = page.hold, step = page.step;
   chooseRows();
   layOut();
   labels();
   if (hold !== null) await goTo(Math.round(hold * step / page.step));
-  else if (page.status.ended) await goTo(Math.floor(page.status.shown[1] / page.step));
+}
+
+function hold() {
+  page.hold = page.data.end;
+  $('pause').setAttribute('aria-pressed', 'true');
+  $('past').hidden = page.status.ended;
 }
 
 // Holds the picture with this column at the right.
@@ -231,7 +239,7 @@ async function goTo(end) {
   page.hold = Math.max(Math.min(first + page.columns, last), Math.min(end, last));
   $('pause').setAttribute('aria-pressed', 'true');
   $('past').hidden = false;
-  $('scroll').value = last > first + page.columns ? 1000 * (page.hold - first - page.columns) / (last - first - page.columns) : 1000;
+  placeScroll();
   const data = new Columns(page.data.rows, page.columns, page.step);
   const from = Math.max(0, page.hold - page.columns);
   const part = await fetchFrames({step: page.step, count: page.hold - from || 1, from: from * page.step});
@@ -241,11 +249,18 @@ async function goTo(end) {
   draw(true);
 }
 
+function placeScroll() {
+  const [first, last] = page.status.shown.map(f => Math.floor(f / page.step));
+  const range = last - first - page.columns;
+  $('scroll').value = range > 0 ? 1000 * (page.hold - first - page.columns) / range : 1000;
+}
+
 function pause(on) {
   if (on === (page.hold !== null)) return;
   if (on) {
-    goTo(page.data.end);
-  } else {
+    hold();
+    placeScroll();
+  } else if (!page.status.ended) {
     page.hold = null;
     $('pause').setAttribute('aria-pressed', 'false');
     $('past').hidden = true;
@@ -267,17 +282,23 @@ function show(status) {
   };
   add(plain(s.frames) + ' frames' + (s.rate > 0 ? ', ' + time(s.frames) : ''));
   if (s.frames_per_second > 0) {
-    add(brief(s.frames_per_second) + ' frames/s' + (s.rate > 0 ? ', ' + brief(s.frames_per_second / s.rate) + '× real time' : ''));
+    const times = s.rate > 0 ? ', ' + brief(s.frames_per_second / s.rate) + '× real time' : '';
+    add(brief(s.frames_per_second) + ' frames/s' + times);
   }
-  add(s.rank === 0 ? 'nothing separated yet' : s.rank + (s.rank === 1 ? ' source ' : ' sources ') + (s.settled ? 'settled' : 'still settling'));
+  const sources = s.rank + (s.rank === 1 ? ' source ' : ' sources ');
+  add(s.rank === 0 ? 'nothing separated yet' : sources + (s.settled ? 'settled' : 'still settling'));
   if (s.rank > 0) add('expected error ' + brief(10 * Math.log10(s.expected_error)) + ' dB');
   if (s.may_be_mixed.length > 0) {
     const pairs = s.may_be_mixed.slice(0, 3).map(p => p.join(' and ')).join(', ');
-    add('may still be mixed: ' + pairs + (s.may_be_mixed.length > 3 ? ' and ' + (s.may_be_mixed.length - 3) + ' more pairs' : ''), true);
+    const others = s.may_be_mixed.length - 3;
+    add('may still be mixed: ' + pairs + (others > 0 ? ' and ' + others + ' more pairs' : ''), true);
   }
   if (s.refused > 0) add(plain(s.refused) + ' refused', true);
   if (s.outliers > 0) add(plain(s.outliers) + ' outliers');
-  if (s.changes.length > 0) add('mixing changed ' + (s.changes.length > 1 ? s.changes.length + ' times, last at ' : 'at ') + time(s.changes[s.changes.length - 1]));
+  const changes = s.changes.length;
+  if (changes > 0) {
+    add('mixing changed ' + (changes > 1 ? changes + ' times, last at ' : 'at ') + time(s.changes[changes - 1]));
+  }
   if (s.frozen) add('learning frozen', true);
   if (s.ended) add('the stream has ended', true);
   $('facts').replaceChildren(...facts);
@@ -285,7 +306,10 @@ function show(status) {
   $('freeze').textContent = s.frozen ? 'Go on learning' : 'Freeze learning';
   tell();
   overlay();
-  if (s.ended && page.hold === null) pause(true);
+  if (s.ended) {
+    if (page.listener) page.listener.stop();
+    if (page.hold === null) hold();
+  }
 }
 
 // ---- actions
@@ -316,8 +340,8 @@ function begin() {
     : [100, 200, 500, 1000, 2000, 5000, 10000, 50000, 200000, 1000000];
   const usual = s.rate >= 3000 ? 5 : s.rate > 0 ? 10 : 5000;
   for (const length of lengths) {
-    $('window').add(new Option(s.rate > 0 ? (length < 60 ? length + ' s' : length / 60 + ' min') : plain(length) + ' frames', length,
-      false, length === usual));
+    const seconds = length < 60 ? length + ' s' : length / 60 + ' min';
+    $('window').add(new Option(s.rate > 0 ? seconds : plain(length) + ' frames', length, false, length === usual));
   }
   const over = document.createElement('canvas');
   over.id = 'over';
@@ -325,7 +349,8 @@ function begin() {
   $('view').style.position = 'relative';
   $('view').append(over);
   $('save').disabled = !s.model_file;
-  $('save').title = s.model_file ? 'Save the model to ' + s.model_file + ' (s)' : 'Start the stream with --model FILE to save it there';
+  $('save').title = s.model_file ? 'Save the model to ' + s.model_file + ' (s)'
+    : 'Start the stream with --model FILE to save it there';
   $('download').href = address('model.json', {});
   restart();
   show(s);
@@ -346,7 +371,10 @@ const keys = {
   '+': () => zoom(-1),
   '=': () => zoom(-1),
   '-': () => zoom(1),
-  m: () => { const k = page.shown[page.chosen] - page.status.channels_shown; if (k >= 0) mute(k); },
+  m: () => {
+    const k = page.shown[page.chosen] - page.status.channels_shown;
+    if (k >= 0) mute(k);
+  },
   l: () => { if (Listener.possible(page.status.rate)) listen(page.shown[page.chosen]); },
   f: freeze,
   k: mark,
@@ -374,7 +402,10 @@ $('save').addEventListener('click', save);
 $('detail-mute').addEventListener('click', () => mute(page.detail));
 $('detail-listen').addEventListener('click', () => listen(page.status.channels_shown + page.detail));
 $('close').addEventListener('click', () => { $('detail').hidden = true; });
-$('rename').addEventListener('submit', e => { e.preventDefault(); act('rename', {output: page.detail + 1, name: $('name').value}); });
+$('rename').addEventListener('submit', e => {
+  e.preventDefault();
+  act('rename', {output: page.detail + 1, name: $('name').value});
+});
 $('theme').addEventListener('click', () => dark(!document.documentElement.classList.contains('dark')));
 for (const id of ['window', 'which']) $(id).addEventListener('change', restart);
 $('gain').addEventListener('change', () => { page.scales = []; draw(true); });
@@ -396,5 +427,7 @@ events.addEventListener('action', async () => {  // at once, not with the next s
   const answer = await fetch(address('status', {}));
   if (answer.ok) { show(await answer.json()); draw(true); }
 });
-events.addEventListener('error', () => { if (page.status && !page.status.ended) note('The stream cannot be reached; trying again.'); });
+events.addEventListener('error', () => {
+  if (page.status && !page.status.ended) note('The stream cannot be reached; trying again.');
+});
 events.addEventListener('open', () => note(''));

@@ -39,7 +39,8 @@ function tell() {
     name.textContent = k < 0 ? s.channel_names[row] || 'input ' + (row + 1) : s.names[k];
     label.title = name.textContent;
     const used = k < 0 || s.in_use.includes(k + 1);
-    small.textContent = k < 0 ? '' : !used ? 'not in use' : (muted ? 'muted, ' : '') + percent(s.power[k]) + ', kurt. ' + (+s.kurtosis[k]).toPrecision(2);
+    const facts = () => (muted ? 'muted, ' : '') + percent(s.power[k]) + ', kurt. ' + (+s.kurtosis[k]).toPrecision(2);
+    small.textContent = k < 0 ? '' : used ? facts() : 'not in use';
     label.classList.toggle('muted', muted);
     label.classList.toggle('unused', !used && s.rank > 0);
     label.classList.toggle('chosen', row === page.shown[page.chosen]);
@@ -71,13 +72,16 @@ async function detail(k) {
   }
   const s = page.status;
   if (page.detail !== k || $('detail').hidden) return;
-  $('detail-facts').textContent = 'Source ' + (k + 1) + ': kurtosis ' + brief(s.kurtosis[k]) + ' ± ' + brief(s.kurtosis_error[k]) +
-    ' (a Gaussian has 3), ' + percent(s.power[k]) + ' of the power of all channels' + (s.muted.includes(k + 1) ? ', muted' : '') + '.';
+  $('detail-facts').textContent = 'Source ' + (k + 1) + ': kurtosis ' + brief(s.kurtosis[k]) + ' ± ' +
+    brief(s.kurtosis_error[k]) + ' (a Gaussian has 3), ' + percent(s.power[k]) + ' of the power of all channels' +
+    (s.muted.includes(k + 1) ? ', muted' : '') + '.';
   const most = o.weights.reduce((m, w, i) => Math.abs(w) > Math.abs(o.weights[m]) ? i : m, 0);
-  $('strongest').textContent = '(' + brief(o.weights[most]) + ' on ' + (s.channel_names[most] || 'input ' + (most + 1)) + ')';
+  const channel = s.channel_names[most] || 'input ' + (most + 1);
+  $('strongest').textContent = '(' + brief(o.weights[most]) + ' on ' + channel + ')';
   $('detail-mute').setAttribute('aria-pressed', String(s.muted.includes(k + 1)));
   $('detail-listen').hidden = !Listener.possible(s.rate);
-  $('detail-listen').setAttribute('aria-pressed', String(Boolean(page.listener && page.listener.row === s.channels_shown + k)));
+  const heard = page.listener && page.listener.row === s.channels_shown + k;
+  $('detail-listen').setAttribute('aria-pressed', String(Boolean(heard)));
   $('spectrum-span').textContent = spectrumSpan(o.spectrum);
   drawSpectrum($('spectrum'), o.spectrum, s.rate);
   drawWeights($('weights'), o.weights);

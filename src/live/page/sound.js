@@ -36,8 +36,11 @@ class Listener {
       const part = await this.fetchFrames(query);
       if (row !== this.row || !part) return;
       this.from = part.from + part.count;
-      if (part.end - this.from > this.rate / 2) this.from = Math.floor(part.end - this.rate / 10);  // far behind: catch up
+      const behind = part.end - this.from > this.rate / 2;
+      if (behind) this.from = Math.floor(part.end - this.rate / 10);
       if (part.count > 0) this.play(part.values);
+    } catch {
+      this.stop();  // the stream is over
     } finally {
       this.busy = false;
     }
