@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demix/channels.hpp"
 #include "demix/io.hpp"
 #include "demix/recording.hpp"
 #include "demix/temporary.hpp"
@@ -32,7 +33,9 @@ struct SignalInfo {
   std::vector<Annotation> annotations = {};
   Index width = 0, height = 0;          ///< pictures: the frames are their pixels, row by row from the top
   std::vector<std::string> notes = {};  ///< what was left out or guessed: for the user to know
-  std::string start = {};               ///< "2024-03-31T13:45:00", or empty = unknown
+  std::vector<ChannelType> types = {};  ///< one per channel, or empty: nothing is known of any
+  std::vector<std::optional<Position>> positions = {};  ///< of electrodes: one per channel, or empty
+  std::string start = {};                               ///< "2024-03-31T13:45:00", or empty = unknown
 };
 
 /// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.
@@ -118,6 +121,13 @@ struct Format {
   std::unique_ptr<SignalWriter> (*create)(const std::filesystem::path& file, const SignalInfo& info,
                                           const std::vector<ValueRange>& ranges);
   std::optional<Encoding> encoding = {};  ///< of files that can be streamed
+  /// Of a recording that is several files: the extensions of those beside it, and how all of them are created
+  /// instead of by `create`. `name`: what they are called, without extension.
+  std::vector<std::string_view> others = {};
+  std::unique_ptr<SignalWriter> (*create_all)(const std::vector<std::filesystem::path>& files,
+                                              const std::string& name, const SignalInfo& info,
+                                              const std::vector<ValueRange>& ranges) = nullptr;
+  bool is_written() const { return create != nullptr || create_all != nullptr; }
 };
 std::span<const Format> formats();
 const Format& format_of(const std::filesystem::path& path);  ///< by extension; throws Error naming them all

@@ -4,6 +4,9 @@
 #include <cmath>
 
 #include "demix/separate_files.hpp"
+#include "files/bad_stretches.hpp"
+#include "files/before_fit.hpp"
+#include "files/chosen_channels.hpp"
 
 namespace demix {
 namespace {
@@ -44,27 +47,43 @@ Vector<double> read_weights(const std::filesystem::path& file) {
   return signals.data.row(0).transpose();
 }
 
-// What is learned from: with weights, without bad segments.
+// What is learned from: what a recording becomes before the fit, with weights, without bad segments.
 class Learned {
  public:
-  Learned(const io::FileRecording& mixtures, const FitOptions& options) : learned_(&mixtures) {
+  Learned(const io::FileRecording& mixtures, const FitOptions& options)
+      : before_(mixtures, options),
+        learned_(&before_.recording()),
+        rate_(mixtures.info().rate / static_cast<double>(options.filters.decimate)) {
     if (!options.frame_weights.empty()) {
+      if (options.filters.decimate > 1) {
+        throw std::invalid_argument("frame weights: cannot be with `decimate`");
+      }
       learned_ = &weighted_.emplace(*learned_, read_weights(options.frame_weights));
     }
-    const std::vector<Segment> bad = bad_segments(options, mixtures);
+    std::vector<Segment> bad = bad_segments(options, mixtures);
+    bad.insert(bad.end(), before_.bad().begin(), before_.bad().end());
+    const Index n = options.filters.decimate;
+    for (Segment& s : bad) s = {s.first / n, (s.end + n - 1) / n};
     if (!bad.empty()) learned_ = &good_.emplace(*learned_, bad);
   }
   Learned(const Learned&) = delete;
   Learned& operator=(const Learned&) = delete;
   const Recording& recording() const { return *learned_; }
+  bool all_frames() const { return !good_; }
+  double rate() const { return rate_; }  // of the frames that are learned from
+  void describe(Model& model) const { before_.describe(model); }
 
  private:
+  BeforeFit before_;
   std::optional<WeightedRecording> weighted_;
   std::optional<RecordingWithout> good_;
   const Recording* learned_;
+  double rate_;
 };
 
-bool learns_from_all(const FitOptions& options) { return options.bad.empty() && !options.bad_annotations; }
+bool learns_from_all(const FitOptions& options) {
+  return options.bad.empty() && !options.bad_annotations && !options.find_bad;
+}
 
 // In it a recording is called by its file's name.
 std::invalid_argument named(const io::FileRecording& mixtures, const FitOptions& options,
@@ -88,10 +107,15 @@ std::string times_of(const Warning& warning, double rate) {
 }  // namespace
 
 Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) {
-  const bool all_frames = learns_from_all(options);
+  bool all_frames = true;
   Outcome outcome;
+  double rate = 0;
   try {
-    outcome = method_named(options.method).run(Learned(mixtures, options).recording(), options.options);
+    const Learned learned(mixtures, options);
+    outcome = method_named(options.method).run(learned.recording(), options.options);
+    learned.describe(outcome.model);
+    rate = learned.rate();
+    all_frames = learned.all_frames();
   } catch (const NoSuchOption&) {
     throw;
   } catch (const NoSuchForm&) {
@@ -104,10 +128,8 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) 
   } catch (const std::invalid_argument& e) {
     throw named(mixtures, options, e.what());
   }
-  const io::SignalInfo& info = mixtures.info();
-  outcome.model.names = info.names;
   for (Warning& w : outcome.model.warnings) {
-    if (all_frames && info.rate > 0) w.text += times_of(w, info.rate);
+    if (all_frames && rate > 0) w.text += times_of(w, rate);
     if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
       w.text += "; mark them as bad, or use the method auto";
     }

@@ -1,7 +1,9 @@
 #include <cmath>
 #include <map>
 
+#include "io/eeglab_positions.hpp"
 #include "io/format_files.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/mat_file.hpp"
 #include "io/mat_writing.hpp"
 #include "io/named_arrays.hpp"
@@ -12,6 +14,22 @@
 /// or in a file of raw numbers beside it (.fdt).
 namespace demix::io {
 namespace fs = std::filesystem;
+// The name that was stored may be of before the files were renamed.
+Path set_data_file(const Path& file, const std::string& stored) {
+  // Files from Windows may name a folder there.
+  const Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
+  if (named.extension() != ".fdt") {
+    throw Error(file.string() + ": its data are in '" + printable(stored) +
+                "', which is not supported; save them as .fdt or in the .set file");
+  }
+  const Path same = fs::path(file).replace_extension(".fdt");
+  std::error_code ignored;  // a name that no file can have is one that is not there
+  if (fs::exists(named, ignored)) return named;
+  if (fs::exists(same, ignored)) return same;
+  throw Error(file.string() + ": its data are in '" + printable(named.filename().string()) +
+              "', which is not beside it; neither is " + same.filename().string());
+}
+
 namespace {
 
 using Fields = std::map<std::string, mat::Array>;
@@ -52,16 +70,24 @@ std::uint64_t count(const mat::File& mat, const Fields& fields, const std::strin
   return static_cast<std::uint64_t>(value);
 }
 
-std::vector<std::string> labels(const mat::File& mat, const Fields& fields, std::size_t channels) {
+// What EEG.chanlocs says of the channels.
+void add_channels(SignalInfo& info, const mat::File& mat, const Fields& fields) {
   const auto chanlocs = fields.find("chanlocs");
-  if (chanlocs == fields.end() || chanlocs->second.count() != channels) return {};
-  std::vector<std::string> names;
+  const auto channels = static_cast<std::size_t>(info.channels);
+  if (chanlocs == fields.end() || chanlocs->second.count() != channels) return;
+  std::vector<Position> places(channels, {NAN, NAN, NAN});
+  info.types.assign(channels, ChannelType::unknown);
   mat.each_field(chanlocs->second, [&](std::size_t item, const std::string& field, const mat::Array& value) {
-    if (field != "labels") return;
-    names.resize(channels);
-    names[item] = mat.text(value);
+    if (field == "labels") {
+      info.names.resize(channels);
+      info.names[item] = mat.text(value);
+    } else if (field == "type") {
+      info.types[item] = type_named(mat.text(value)).value_or(ChannelType::unknown);
+    } else if (field == "X" || field == "Y" || field == "Z") {
+      places[item][static_cast<std::size_t>(field[0] - 'X')] = mat.number(value).value_or(NAN);
+    }
   });
-  return names;
+  set_eeglab_positions(info, places);
 }
 
 void add_events(SignalInfo& info, const mat::File& mat, const Fields& fields, const Path& file) {
@@ -89,26 +115,10 @@ SignalInfo facts_of(const mat::File& mat, const Fields& fields, std::uint64_t ch
   info.rate = number(mat, fields, "srate", 0);
   if (!(info.rate > 0 && std::isfinite(info.rate))) info.rate = rate;
   if (!(info.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give `rate`");
-  info.names = labels(mat, fields, channels);
+  add_channels(info, mat, fields);
   info.units.assign(channels, "uV");
   add_events(info, mat, fields, file);
   return info;
-}
-
-// The name that was stored may be of before the files were renamed.
-Path data_file(const Path& file, const std::string& stored) {
-  // Files from Windows may name a folder there.
-  const Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
-  if (named.extension() != ".fdt") {
-    throw Error(file.string() + ": its data are in '" + printable(stored) +
-                "', which is not supported; save them as .fdt or in the .set file");
-  }
-  const Path same = fs::path(file).replace_extension(".fdt");
-  std::error_code ignored;  // a name that no file can have is one that is not there
-  if (fs::exists(named, ignored)) return named;
-  if (fs::exists(same, ignored)) return same;
-  throw Error(file.string() + ": its data are in '" + printable(named.filename().string()) +
-              "', which is not beside it; neither is " + same.filename().string());
 }
 
 struct Extent {
@@ -158,6 +168,10 @@ NumbersLayout layout_of(const mat::File& mat, const Fields& fields, const Extent
   layout.frames = e.points * e.trials;
   layout.info = facts_of(mat, fields, e.channels, rate, file);
   if (e.trials > 1) {
+    for (std::uint64_t k = 1; k < e.trials; ++k) {
+      layout.info.annotations.push_back(
+          {static_cast<double>(k * e.points) / layout.info.rate, -1, "boundary"});
+    }
     layout.info.notes.push_back(file.string() + ": its " + std::to_string(e.trials) + " epochs of " +
                                 std::to_string(e.points) + " frames are taken one after the other");
   }
@@ -168,12 +182,13 @@ NumbersLayout layout_of(const mat::File& mat, const Fields& fields, const Extent
 
 // Sizes are checked before anything is made as large as they say.
 Reader open_set(const Path& file, const ReadOptions& options) {
+  if (is_hdf5(file)) return open_set_hdf5(file, options);
   const mat::File mat(file);
   const Fields fields = fields_of(mat, file);
   const mat::Array& data = fields.at("data");
   const Extent extent = extent_of(mat, fields, file);
   if (data.kind == mat::Class::text) {
-    const Path beside = data_file(file, mat.text(data));
+    const Path beside = set_data_file(file, mat.text(data));
     check_beside(beside, extent, file);
     return open_numbers(std::make_shared<const FileBytes>(beside),
                         layout_of(mat, fields, extent, options.rate, file));

@@ -3,18 +3,39 @@
 #include <string>
 
 #include "demix/signal_files.hpp"
+#include "io/bids.hpp"
 #include "io/orientation.hpp"
 #include "io/utf.hpp"
 
 namespace demix::io {
 namespace fs = std::filesystem;
 
+namespace {
+
+// What the file does not say, its names and positions may.
+void complete_types(SignalInfo& info, Kind kind) {
+  if (kind == Kind::sound || kind == Kind::picture) info.types.clear();
+  if (kind == Kind::sound || kind == Kind::picture || (info.names.empty() && info.positions.empty())) return;
+  info.types.resize(static_cast<std::size_t>(info.channels), ChannelType::unknown);
+  for (std::size_t i = 0; i < info.types.size(); ++i) {
+    ChannelType& type = info.types[i];
+    if (type == ChannelType::unknown && !info.names.empty()) type = type_of_name(info.names[i]);
+    if (type == ChannelType::unknown && !info.positions.empty() && info.positions[i]) type = ChannelType::eeg;
+  }
+}
+
+}  // namespace
+
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options, Join join)
     : paths_(std::move(paths)), options_(options), join_(join) {
   if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
   for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
   info_ = readers_[0]->info();
-  if (readers_.size() == 1) return;
+  if (readers_.size() == 1) {
+    add_bids(info_, paths_[0]);
+    complete_types(info_, format_of(paths_[0]).kind);
+    return;
+  }
   join_ == Join::frames ? join_frames() : join_channels();
 }
 
@@ -38,12 +59,15 @@ void FileRecording::join_frames() {
     info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
     info_.frames = info_.frames > 0 && one.frames > 0 ? info_.frames + one.frames : 0;
   }
+  complete_types(info_, format_of(paths_[0]).kind);
 }
 
 void FileRecording::join_channels() {
   info_.channels = 0;
   info_.names.clear();
   info_.units.clear();
+  info_.types.clear();
+  info_.positions.clear();
   info_.notes.clear();
   for (std::size_t k = 0; k < readers_.size(); ++k) {
     const SignalInfo& one = readers_[k]->info();
@@ -64,8 +88,11 @@ void FileRecording::join_channels() {
                             : one.channels == 1 ? stem
                                                 : stem + " " + std::to_string(i + 1));
       info_.units.push_back(one.units.empty() ? "" : one.units[c]);
+      info_.types.push_back(one.types.empty() ? ChannelType::unknown : one.types[c]);
+      info_.positions.push_back(one.positions.empty() ? std::nullopt : one.positions[c]);
     }
   }
+  complete_types(info_, format_of(paths_[0]).kind);
   require_channels(static_cast<std::uint64_t>(info_.channels), paths_[0].string() + " and those with it");
 }
 
