@@ -4,6 +4,7 @@
 #include "console.hpp"
 #include "core/ranks.hpp"
 #include "demix/file_use.hpp"
+#include "eeg_output.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
 
@@ -14,17 +15,21 @@ struct Options {
   Inputs inputs;
   std::string output;
   MethodChoice choice;
+  std::string positions;
 };
 
 void run(const Options& o) {
-  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights}));
+  io::require_different_files(
+      io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights, o.positions}));
   const io::FileRecording mixtures = open(o.inputs);
-  const Outcome outcome =
+  Outcome outcome =
       with_method(o.choice, [&](const FitOptions& options) { return fit_files(mixtures, options); });
   if (!is_first_rank()) return;
+  suggest(outcome.model, mixtures, {o.positions});
   io::save_model(o.output, outcome.model);
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_diagnosis(outcome.model);
+  print_suggestions(outcome.model, o.output, o.inputs.files);
   fmt::print("{}\n", o.output);
 }
 
@@ -35,6 +40,7 @@ void add_fit(Program& program) {
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Mixtures");
   sub.option("-o,--output", o->output, "Model file to write (JSON)").value("FILE").required();
+  add_positions_option(sub, o->positions);
   add_method_options(sub, o->choice);
   sub.run([o] { run(*o); });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "demix/eeg_files.hpp"
 #include "demix/methods.hpp"
 #include "demix/output_files.hpp"
 #include "demix/signal_files.hpp"
@@ -35,9 +36,10 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options =
 struct SeparateFilesOptions {
   FitOptions fit;
   std::vector<std::filesystem::path> truth;  ///< files of the true sources, for the report; or none
-  bool report = true;                        ///< write report.html
-  std::filesystem::path trace;               ///< networks: how they learned (trace_files.hpp); or empty
-  std::string command;                       ///< what the report says it was made by; or empty
+  EegOptions eeg;
+  bool report = true;           ///< write report.html
+  std::filesystem::path trace;  ///< networks: how they learned (trace_files.hpp); or empty
+  std::string command;          ///< what the report says it was made by; or empty
 };
 
 struct SeparatedFiles {

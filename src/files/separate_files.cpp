@@ -53,6 +53,9 @@ std::string summary(const std::vector<fs::path>& inputs, const SeparatedFiles& o
     json["converged"] = model.convergence.converged;
     json["iterations"] = model.convergence.iterations;
   }
+  for (const Suggestion& s : model.suggestions) {
+    json["suggestions"].push_back({{"component", s.component + 1}, {"kind", s.kind}, {"reason", s.reason}});
+  }
   json["sources"] = file_list(out.sources);
   json["model"] = out.model_file.string();
   if (!out.report_file.empty()) json["report"] = out.report_file.string();
@@ -101,6 +104,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   io::require_different_files(io::FileUse{names_of(mixtures.paths()), io::possible_paths(source_file, each)}
                                   .also_reads(names_of(options.truth))
                                   .also_reads({options.fit.frame_weights.string()})
+                                  .also_reads({options.eeg.positions.string()})
                                   .also_writes({out.model_file, out.report_file, out.summary_file})
                                   .also_writes(trace_paths(options.trace)));
   if (!options.report) out.report_file.clear();
@@ -113,6 +117,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   out.why = std::move(outcome.why);
   if (!is_first_rank()) return out;  // the first one writes the files
   out.strongest_on = strongest_channels(out.model);
+  const std::optional<EegFaces> faces = suggest(out.model, mixtures, options.eeg);
   const std::string model = model_text(out.model, mixtures.name());
 
   const MappedRecording applied(mixtures, out.model.components(),
@@ -128,7 +133,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   io::write_recording(files, out.sources, io::source_info(mixtures.info(), sources.channels()), sources,
                       ranges, out.scaling);
   files.write(out.model_file, model);
-  if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options));
+  if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options, faces));
   if (!options.trace.empty()) {
     files.write(options.trace, io::to_npz(trace_arrays(trace)));
     out.trace_files = {options.trace};

@@ -91,7 +91,9 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
 }  // namespace
 
 std::string separation_page(const io::FileRecording& mixtures, const Recording& sources,
-                            const SeparatedFiles& separated, const SeparateFilesOptions& options) {
+                            const SeparatedFiles& separated, const SeparateFilesOptions& options,
+                            const std::optional<EegFaces>& faces) {
+  static_cast<void>(faces);
   const io::SignalInfo& info = mixtures.info();
   const io::Kind kind = separated.kind;
   report::Page page;

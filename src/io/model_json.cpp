@@ -146,6 +146,9 @@ std::string to_json(const Model& model) {
     json["warnings"].push_back({{"kind", kind}, {"text", w.text}, {"components", w.components}});
     if (!w.frames.empty()) json["warnings"].back()["frames"] = w.frames;
   }
+  for (const Suggestion& s : model.suggestions) {
+    json["suggestions"].push_back({{"component", s.component}, {"kind", s.kind}, {"reason", s.reason}});
+  }
   json["checksum"] = checksum_text(json);
   return text_of(json, 1) + "\n";
 }
@@ -194,6 +197,12 @@ Model parse_model(std::string_view text, const std::string& name) {
           if (w.contains("frames")) warning.frames = counts_from(w["frames"]);
           model.warnings.push_back(std::move(warning));
         }
+      }
+    }
+    if (json.contains("suggestions")) {
+      for (const auto& s : json["suggestions"]) {
+        model.suggestions.push_back({count_from(s.at("component")), s.at("kind").get<std::string>(),
+                                     s.at("reason").get<std::string>()});
       }
     }
     model.validate();
