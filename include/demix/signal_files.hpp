@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demix/channels.hpp"
 #include "demix/io.hpp"
 #include "demix/recording.hpp"
 #include "demix/temporary.hpp"
@@ -32,7 +33,9 @@ struct SignalInfo {
   std::vector<Annotation> annotations = {};
   Index width = 0, height = 0;          ///< pictures: the frames are their pixels, row by row from the top
   std::vector<std::string> notes = {};  ///< what was left out or guessed: for the user to know
-  std::string start = {};               ///< "2024-03-31T13:45:00", or empty = unknown
+  std::vector<ChannelType> types = {};  ///< one per channel, or empty: nothing is known of any
+  std::vector<std::optional<Position>> positions = {};  ///< of electrodes: one per channel, or empty
+  std::string start = {};                               ///< "2024-03-31T13:45:00", or empty = unknown
 };
 
 /// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.

@@ -20,13 +20,12 @@ std::string lower(std::string text) {
 
 std::vector<eeg::Reference> references_of(const io::SignalInfo& info) {
   std::vector<eeg::Reference> out;
-  for (std::size_t i = 0; i < info.names.size(); ++i) {
-    const std::string name = lower(info.names[i]);
-    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-    if (has("eog")) out.push_back({static_cast<Index>(i), info.names[i], eeg::Reference::Kind::eog});
-    if (has("ecg") || has("ekg")) {
-      out.push_back({static_cast<Index>(i), info.names[i], eeg::Reference::Kind::ecg});
-    }
+  for (std::size_t i = 0; i < info.types.size(); ++i) {
+    const bool is_eye = info.types[i] == io::ChannelType::eog;
+    if (!is_eye && info.types[i] != io::ChannelType::ecg) continue;
+    out.push_back({static_cast<Index>(i),
+                   info.names.empty() ? fmt::format("channel {}", i + 1) : info.names[i],
+                   is_eye ? eeg::Reference::Kind::eog : eeg::Reference::Kind::ecg});
   }
   return out;
 }
@@ -52,7 +51,7 @@ eeg::Positions positions_of(const io::SignalInfo& info, const EegOptions& option
   if (!options.positions.empty()) {
     return io::positions_of(info.names, io::read_electrodes(options.positions), options.positions.string());
   }
-  return eeg::with_standard({}, info.names);
+  return eeg::with_standard(info.positions, info.names);
 }
 
 bool is_eeg(const io::FileRecording& recording, const eeg::Positions& positions, const EegOptions& options) {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 
+#include "io/eeglab_positions.hpp"
 #include "io/format_files.hpp"
 #include "io/mat_file.hpp"
 #include "io/mat_writing.hpp"
@@ -52,16 +53,24 @@ std::uint64_t count(const mat::File& mat, const Fields& fields, const std::strin
   return static_cast<std::uint64_t>(value);
 }
 
-std::vector<std::string> labels(const mat::File& mat, const Fields& fields, std::size_t channels) {
+// What EEG.chanlocs says of the channels.
+void add_channels(SignalInfo& info, const mat::File& mat, const Fields& fields) {
   const auto chanlocs = fields.find("chanlocs");
-  if (chanlocs == fields.end() || chanlocs->second.count() != channels) return {};
-  std::vector<std::string> names;
+  const auto channels = static_cast<std::size_t>(info.channels);
+  if (chanlocs == fields.end() || chanlocs->second.count() != channels) return;
+  std::vector<Position> places(channels, {NAN, NAN, NAN});
+  info.types.assign(channels, ChannelType::unknown);
   mat.each_field(chanlocs->second, [&](std::size_t item, const std::string& field, const mat::Array& value) {
-    if (field != "labels") return;
-    names.resize(channels);
-    names[item] = mat.text(value);
+    if (field == "labels") {
+      info.names.resize(channels);
+      info.names[item] = mat.text(value);
+    } else if (field == "type") {
+      info.types[item] = type_named(mat.text(value)).value_or(ChannelType::unknown);
+    } else if (field == "X" || field == "Y" || field == "Z") {
+      places[item][static_cast<std::size_t>(field[0] - 'X')] = mat.number(value).value_or(NAN);
+    }
   });
-  return names;
+  set_eeglab_positions(info, places);
 }
 
 void add_events(SignalInfo& info, const mat::File& mat, const Fields& fields, const Path& file) {
@@ -89,7 +98,7 @@ SignalInfo facts_of(const mat::File& mat, const Fields& fields, std::uint64_t ch
   info.rate = number(mat, fields, "srate", 0);
   if (!(info.rate > 0 && std::isfinite(info.rate))) info.rate = rate;
   if (!(info.rate > 0)) throw Error(file.string() + ": EEG.srate is not a number above 0; give `rate`");
-  info.names = labels(mat, fields, channels);
+  add_channels(info, mat, fields);
   info.units.assign(channels, "uV");
   add_events(info, mat, fields, file);
   return info;

@@ -9,15 +9,36 @@
 namespace demix::io {
 namespace fs = std::filesystem;
 
+namespace {
+
+// What the file does not say, its names and positions may.
+void complete_types(SignalInfo& info, Kind kind) {
+  if (kind == Kind::sound || kind == Kind::picture) info.types.clear();
+  if (kind == Kind::sound || kind == Kind::picture || (info.names.empty() && info.positions.empty())) return;
+  info.types.resize(static_cast<std::size_t>(info.channels), ChannelType::unknown);
+  for (std::size_t i = 0; i < info.types.size(); ++i) {
+    ChannelType& type = info.types[i];
+    if (type == ChannelType::unknown && !info.names.empty()) type = type_of_name(info.names[i]);
+    if (type == ChannelType::unknown && !info.positions.empty() && info.positions[i]) type = ChannelType::eeg;
+  }
+}
+
+}  // namespace
+
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options)
     : paths_(std::move(paths)), options_(options) {
   if (paths_.empty()) throw std::invalid_argument("paths: expected at least one");
   for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
   info_ = readers_[0]->info();
-  if (readers_.size() == 1) return;
+  if (readers_.size() == 1) {
+    complete_types(info_, format_of(paths_[0]).kind);
+    return;
+  }
   info_.channels = 0;
   info_.names.clear();
   info_.units.clear();
+  info_.types.clear();
+  info_.positions.clear();
   info_.notes.clear();
   for (std::size_t k = 0; k < readers_.size(); ++k) {
     const SignalInfo& one = readers_[k]->info();
@@ -38,8 +59,11 @@ FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& opt
                             : one.channels == 1 ? stem
                                                 : stem + " " + std::to_string(i + 1));
       info_.units.push_back(one.units.empty() ? "" : one.units[c]);
+      info_.types.push_back(one.types.empty() ? ChannelType::unknown : one.types[c]);
+      info_.positions.push_back(one.positions.empty() ? std::nullopt : one.positions[c]);
     }
   }
+  complete_types(info_, format_of(paths_[0]).kind);
   require_channels(static_cast<std::uint64_t>(info_.channels), paths_[0].string() + " and those with it");
 }
 

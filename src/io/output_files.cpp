@@ -46,6 +46,8 @@ SignalInfo source_info(const SignalInfo& mixtures, Index sources) {
   SignalInfo out = mixtures;
   out.channels = sources;
   out.units.clear();
+  out.types.clear();
+  out.positions.clear();
   out.notes.clear();
   out.names.clear();
   for (Index k = 0; k < sources && !mixtures.names.empty(); ++k)
@@ -108,6 +110,8 @@ void write_recording(NewFiles& files, const std::vector<fs::path>& paths, const 
       one.channels = 1;
       if (!info.names.empty()) one.names = {info.names[k]};
       if (!info.units.empty()) one.units = {info.units[k]};
+      if (!info.types.empty()) one.types = {info.types[k]};
+      if (!info.positions.empty()) one.positions = {info.positions[k]};
       writers.push_back(create_signals(files, paths[k], one, {ranges[k]}));
     }
   }

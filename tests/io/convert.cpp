@@ -28,6 +28,8 @@ nlohmann::json to_json(const SignalInfo& info) {
   nlohmann::json json = {{"channels", info.channels}, {"rate", info.rate},
                          {"names", info.names},       {"units", info.units},
                          {"notes", info.notes},       {"annotations", nlohmann::json::array()}};
+  for (const ChannelType type : info.types) json["types"].push_back(type_name(type));
+  for (const auto& at : info.positions) json["positions"].push_back(at ? nlohmann::json(*at) : nullptr);
   for (const Annotation& a : info.annotations)
     json["annotations"].push_back({{"onset", a.onset}, {"duration", a.duration}, {"text", a.text}});
   return json;
