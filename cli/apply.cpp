@@ -86,7 +86,11 @@ void add_apply(Program& program) {
   Arguments sub = program.command(
       "apply", "Apply a model to files: write their sources, or their channels without some components");
   auto o = std::make_shared<Options>();
-  sub.option("model", o->model, "Model written by fit, separate or stream").value("FILE").required();
+  sub.option("model", o->model,
+             "Model written by fit, separate or stream; AMICA's output folder; or an EEGLAB "
+             "dataset with an ICA (.set)")
+      .value("FILE")
+      .required();
   add_inputs(sub, o->inputs, "Mixtures, or - for standard input");
   sub.option("--format", o->format, "Format of standard input; f32, f64, s16 and s32 are raw numbers")
       .one_of(io::encoding_names());
@@ -98,7 +102,8 @@ void add_apply(Program& program) {
   Option remove =
       sub.option("--remove", o->remove,
                  "Write the channels without these components: numbers from 1, kinds that the model "
-                 "suggests (blink, heart, ...), or suggested for all of these; comma-separated")
+                 "suggests (blink, heart, ...), suggested for all of these, or none; comma-separated. EEGLAB "
+                 "files (.set) get the model of what is left")
           .value("K,...")
           .comma_separated()
           .one_at_a_time()

@@ -3,7 +3,9 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "core/ranks.hpp"
+#include "demix/amica.hpp"
 #include "demix/file_use.hpp"
+#include "demix/output_files.hpp"
 #include "eeg_output.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
@@ -16,6 +18,7 @@ struct Options {
   std::string output;
   MethodChoice choice;
   std::string positions;
+  std::string amica;
 };
 
 void run(const Options& o) {
@@ -25,8 +28,14 @@ void run(const Options& o) {
   Outcome outcome =
       with_method(o.choice, [&](const FitOptions& options) { return fit_files(mixtures, options); });
   if (!is_first_rank()) return;
-  suggest(outcome.model, mixtures, {o.positions});
-  io::save_model(o.output, outcome.model);
+  suggest(outcome.model, mixtures, mixtures, {o.positions});
+  io::NewFiles files;
+  files.write(o.output, io::to_json(outcome.model));
+  if (!o.amica.empty()) {
+    io::make_folder(o.amica);
+    io::write_amica(files, o.amica, outcome.model, mixtures);
+  }
+  files.commit();
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_diagnosis(outcome.model);
   print_suggestions(outcome.model, o.output, o.inputs.files);
@@ -40,6 +49,8 @@ void add_fit(Program& program) {
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Mixtures");
   sub.option("-o,--output", o->output, "Model file to write (JSON)").value("FILE").required();
+  sub.option("--amica", o->amica, "Folder for the model as AMICA writes it, for EEGLAB's loadmodout15")
+      .value("FOLDER");
   add_positions_option(sub, o->positions);
   add_method_options(sub, o->choice);
   sub.run([o] { run(*o); });

@@ -35,10 +35,12 @@ double density(const Faces& all, const Face& face, double from, double to) {
   return n > 0 ? sum / n : 0;
 }
 
+// Of the power from 1 Hz on: what is below is drift.
 double share(const Faces& all, const Face& face, double from, double to) {
   double sum = 0;
   double whole = 0;
-  for (std::size_t f = 1; f < all.frequencies.size(); ++f) {
+  for (std::size_t f = 0; f < all.frequencies.size(); ++f) {
+    if (all.frequencies[f] < 1) continue;
     whole += face.spectrum[f];
     if (all.frequencies[f] >= from && all.frequencies[f] <= to) sum += face.spectrum[f];
   }
@@ -158,13 +160,13 @@ Found eyes(const Looks& c) {
   std::string name;
   const Correlation* eog = strongest(c.all, c.face, Reference::Kind::eog, name);
   const double r = eog == nullptr ? 0 : std::abs(eog->r);
-  const bool is_slow = share(c.all, c.face, 0.5, 5) > 0.5;
+  const bool is_slow = share(c.all, c.face, 1, 5) > 0.5;
   const bool has_peaks = c.face.kurtosis > 8 && c.face.peaks > 0.5;
   const bool is_blink = is_frontal(c.place) && is_slow && (has_peaks || r > 0.3);
   // Without a channel of the eyes the map alone has to tell, and must tell more.
   const bool is_side =
       is_lateral(c.place) &&
-      (eog != nullptr ? is_slow && r > 0.3 : share(c.all, c.face, 0.5, 5) > 0.7 && c.place.front < 0.6);
+      (eog != nullptr ? is_slow && r > 0.3 : share(c.all, c.face, 1, 5) > 0.7 && c.place.front < 0.6);
   if (r < 0.6 && !is_blink && !is_side) return {};
   std::string why = r > 0.3 ? "r = " + digits(r) + " with " + name : "";
   const auto also = [&](bool holds, const std::string& what) {

@@ -76,28 +76,46 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
-std::optional<EegFaces> eeg_faces(const Model& model, const io::FileRecording& recording,
+std::optional<EegFaces> eeg_faces(const Model& model, const Recording& frames, const io::FileRecording& file,
                                   const EegOptions& options) {
-  const io::SignalInfo& info = recording.info();
+  const io::SignalInfo& info = file.info();
   const eeg::Positions positions = positions_of(info, options);
-  if (!is_eeg(recording, positions, options)) return {};
+  if (!is_eeg(file, positions, options)) return {};
   EegFaces out;
   eeg::RecordingFacts facts;
   facts.rate = info.rate;
+  if (const auto channels = channels_of(model, info)) facts.channels = *channels;
   facts.references = references_of(info);
   out.event = most_frequent(info.annotations);
   for (const io::Annotation& a : info.annotations) {
     if (!out.event.empty() && a.text == out.event) facts.events.push_back(std::llround(a.onset * info.rate));
   }
   std::ranges::sort(facts.events);
-  out.faces = eeg::faces_of(model, recording, facts);
-  out.positions = positions;
-  out.positions.resize(static_cast<std::size_t>(model.channels()));
+  out.faces = eeg::faces_of(model, frames, facts);
+  for (Index i = 0; i < model.channels(); ++i) {
+    const auto at =
+        static_cast<std::size_t>(facts.channels.empty() ? i : facts.channels[static_cast<std::size_t>(i)]);
+    const bool is_on_scalp = info.types.empty() || info.types[at] == io::ChannelType::eeg ||
+                             info.types[at] == io::ChannelType::unknown;
+    out.positions.push_back(at < positions.size() && is_on_scalp ? positions[at] : std::nullopt);
+  }
   return out;
 }
 
-std::optional<EegFaces> suggest(Model& model, const io::FileRecording& recording, const EegOptions& options) {
-  std::optional<EegFaces> out = eeg_faces(model, recording, options);
+std::optional<std::vector<Index>> channels_of(const Model& model, const io::SignalInfo& info) {
+  if (model.names.empty()) return {};
+  std::vector<Index> out;
+  for (const std::string& name : model.names) {
+    const auto found = std::ranges::find(info.names, name);
+    if (found == info.names.end()) return {};
+    out.push_back(found - info.names.begin());
+  }
+  return out;
+}
+
+std::optional<EegFaces> suggest(Model& model, const Recording& frames, const io::FileRecording& file,
+                                const EegOptions& options) {
+  std::optional<EegFaces> out = eeg_faces(model, frames, file, options);
   model.suggestions.clear();
   if (out) model.suggestions = eeg::suggestions(out->faces, out->positions);
   return out;
@@ -106,6 +124,7 @@ std::optional<EegFaces> suggest(Model& model, const io::FileRecording& recording
 std::vector<Index> named_components(const Model& model, const std::vector<std::string>& names) {
   std::vector<Index> out;
   for (const std::string& name : names) {
+    if (name == "none") continue;
     Index number = 0;
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (wrong == std::errc() && end == name.data() + name.size()) {

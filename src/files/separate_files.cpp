@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/ranks.hpp"
@@ -81,6 +83,21 @@ std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
   return names;
 }
 
+// Of what is left, for files that hold a model; the others are empty then.
+Model model_without(const Model& model, const std::vector<Index>& removed) {
+  std::vector<Index> kept;
+  for (Index k = 0; k < model.components(); ++k) {
+    if (std::ranges::count(removed, k) == 0) kept.push_back(k);
+  }
+  Model out;
+  out.names = model.names;
+  out.mean = model.mean;
+  out.unmixing = model.unmixing(kept, Eigen::all);
+  out.mixing = model.mixing(Eigen::all, kept);
+  out.kurtosis = model.kurtosis(kept);
+  return out;
+}
+
 std::string model_text(const Model& model, const std::string& name) {
   try {
     return io::to_json(model);
@@ -117,7 +134,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   out.why = std::move(outcome.why);
   if (!is_first_rank()) return out;  // the first one writes the files
   out.strongest_on = strongest_channels(out.model);
-  const std::optional<EegFaces> faces = suggest(out.model, mixtures, options.eeg);
+  const std::optional<EegFaces> faces = suggest(out.model, mixtures, mixtures, options.eeg);
   const std::string model = model_text(out.model, mixtures.name());
 
   const MappedRecording applied(mixtures, out.model.components(),
@@ -174,8 +191,9 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   const bool each = kind == io::Kind::picture && mapped.channels() > 1;
   out.files = io::output_paths(output, mapped.channels(), each);
   io::NewFiles files;
-  io::write_recording(files, out.files, without ? info : io::source_info(info, mapped.channels()), mapped,
-                      ranges, out.scaling);
+  io::SignalInfo written = without ? info : io::source_info(info, mapped.channels());
+  written.ica = without ? std::make_shared<const Model>(model_without(model, *without)) : nullptr;
+  io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
   files.commit();
   return out;
 }

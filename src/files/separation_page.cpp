@@ -7,6 +7,7 @@
 #include "demix/html_report.hpp"
 #include "demix/metrics.hpp"
 #include "demix/pictures.hpp"
+#include "files/eeg_page.hpp"
 
 namespace demix {
 namespace {
@@ -93,7 +94,6 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
 std::string separation_page(const io::FileRecording& mixtures, const Recording& sources,
                             const SeparatedFiles& separated, const SeparateFilesOptions& options,
                             const std::optional<EegFaces>& faces) {
-  static_cast<void>(faces);
   const io::SignalInfo& info = mixtures.info();
   const io::Kind kind = separated.kind;
   report::Page page;
@@ -114,6 +114,7 @@ std::string separation_page(const io::FileRecording& mixtures, const Recording& 
     const io::FileRecording truth(options.truth, mixtures.options());
     page.truth = compare_with(truth, sources, options.truth[0].string());
   }
+  if (faces) page.eeg = eeg_part(mixtures, mixtures, separated, *faces);
   return report::html(page);
 }
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/checksum.hpp"
+#include "demix/amica.hpp"
 #include "demix/io.hpp"
+#include "demix/signal_files.hpp"
 
 /// The model as one JSON file: readable anywhere, with a checksum so that a damaged one is refused.
 namespace demix::io {
@@ -214,7 +216,15 @@ Model parse_model(std::string_view text, const std::string& name) {
   }
 }
 
-Model load_model(const std::filesystem::path& path) { return parse_model(read_file(path), path.string()); }
+Model load_model(const std::filesystem::path& path) {
+  if (is_amica(path)) return read_amica(path);
+  if (path.extension() == ".set") {
+    const auto ica = open_signals(path)->info().ica;
+    if (!ica) throw Error(path.string() + ": holds no ICA; a model is expected");
+    return *ica;
+  }
+  return parse_model(read_file(path), path.string());
+}
 
 void save_model(const std::filesystem::path& path, const Model& model) { write_file(path, to_json(model)); }
 
