@@ -38,7 +38,7 @@ std::optional<std::vector<Index>> channels_of(const Model& model, const io::Sign
 /// is.
 std::vector<Index> named_components(const Model& model, const std::vector<std::string>& names);
 
-/// "demix apply model.json eeg.edf --remove 1,4 -o clean.edf"; empty without suggestions.
+/// "demix apply model.json eeg.edf --remove 1,4 -o clean.edf"; without suggestions "none".
 std::string removal_command(const Model& model, const std::filesystem::path& model_file,
                             const std::vector<std::filesystem::path>& inputs);
 

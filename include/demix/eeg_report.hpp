@@ -39,7 +39,7 @@ struct Eeg {
   std::vector<std::array<double, 2>> electrodes;
   std::string event;                    ///< name of the events; or empty
   double event_from = 0, event_to = 0;  ///< seconds
-  std::string removal;                  ///< the command that removes what is suggested; or empty
+  std::string removal;                  ///< the command that removes what is suggested
   Viewer viewer;
 };
 

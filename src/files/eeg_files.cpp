@@ -155,14 +155,14 @@ std::vector<Index> named_components(const Model& model, const std::vector<std::s
 
 std::string removal_command(const Model& model, const std::filesystem::path& model_file,
                             const std::vector<std::filesystem::path>& inputs) {
-  if (model.suggestions.empty()) return "";
   std::string numbers;
   for (const Suggestion& s : model.suggestions) {
     numbers += fmt::format("{}{}", numbers.empty() ? "" : ",", s.component + 1);
   }
   std::string text = "demix apply " + shell_word(model_file.string());
   for (const std::filesystem::path& input : inputs) text += " " + shell_word(input.string());
-  return text + " --remove " + numbers + " -o " + shell_word("clean" + inputs[0].extension().string());
+  return text + " --remove " + (numbers.empty() ? "none" : numbers) + " -o " +
+         shell_word("clean" + inputs[0].extension().string());
 }
 
 }  // namespace demix

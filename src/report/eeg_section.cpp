@@ -117,22 +117,20 @@ std::string list(const Matrix<double>& values) {
 
 std::string suggestions(const Page& page) {
   const Eeg& eeg = *page.eeg;
-  std::string out = "<h2 id=\"suggestions\">What to remove</h2>\n";
-  if (eeg.removal.empty()) {
-    return out +
-           "<p>No component is clearly of the eyes, the heart, muscles, the mains or one bad channel. "
-           "Look at the scalp maps, and choose in the table.</p>\n";
-  }
-  out += "<ul class=\"suggestions\">\n";
+  std::string found;
   for (std::size_t k = 0; k < eeg.cards.size(); ++k) {
     const ComponentCard& c = eeg.cards[k];
     if (c.kind.empty()) continue;
-    out += fmt::format("<li><b>{}</b>: {}, {}</li>\n", k + 1, escaped(words_of(c.kind)), escaped(c.reason));
+    found += fmt::format("<li><b>{}</b>: {}, {}</li>\n", k + 1, escaped(words_of(c.kind)), escaped(c.reason));
   }
-  return out + fmt::format(
-                   "</ul>\n<p>Rules say so, with the reasons given; look before you follow them.</p>\n"
-                   "<pre><code id=\"removal\">{}</code></pre>\n",
-                   escaped(eeg.removal));
+  return "<h2 id=\"suggestions\">What to remove</h2>\n" +
+         (found.empty()
+              ? "<p>No component is clearly of the eyes, the heart, muscles, the mains or one bad channel. "
+                "Look at the scalp maps, and mark what to remove in the table.</p>\n"
+              : "<ul class=\"suggestions\">\n" + found +
+                    "</ul>\n<p>Rules say so, with the reasons given; look before you follow them, and mark "
+                    "others in the table.</p>\n") +
+         fmt::format("<pre><code id=\"removal\">{}</code></pre>\n", escaped(eeg.removal));
 }
 
 std::string component_cards(const Page& page) {

@@ -207,6 +207,14 @@ class Desk(Program):
         again = np.load(self.dir / "again.npy").T
         np.testing.assert_allclose(again - again.mean(1, keepdims=True), ours - ours.mean(1, keepdims=True), atol=1e-9)
 
+    def test_an_ica_that_does_not_fit_is_left_out(self):
+        import scipy.io
+        eeg = {"data": np.zeros((2, 5), np.float32) + np.arange(5), "nbchan": 2.0, "pnts": 5.0, "trials": 1.0, "srate": 10.0,
+               "icaweights": np.ones((2, 3)), "icasphere": np.eye(2), "icachansind": np.array([[1.0, 2]])}
+        scipy.io.savemat(self.dir / "x.set", {"EEG": eeg})
+        self.assertIn("icaweights and EEG.icasphere do not fit", self.ok("info", self.dir / "x.set").stderr)
+        self.refused("holds no ICA", "apply", self.dir / "x.set", self.dir / "x.set", "-o", self.dir / "y.npy")
+
     @needs(HAS_MNE, "MNE is not installed")
     def test_positions_go_to_eeglab_and_come_back(self):
         import scipy.io
