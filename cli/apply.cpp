@@ -7,6 +7,7 @@
 #include "core/ranks.hpp"
 #include "demix/file_use.hpp"
 #include "demix/separate_files.hpp"
+#include "eeg_output.hpp"
 #include "inputs.hpp"
 
 namespace demix::cli {
@@ -17,21 +18,22 @@ struct Options {
   Inputs inputs;
   std::string format;  // of standard input
   std::string output;
-  std::vector<Index> remove;
-  std::vector<Index> keep;
+  std::vector<std::string> remove;
+  std::vector<std::string> keep;
 };
 
 // Components are counted from 1 by people, from 0 by the model. What is not kept is removed.
 std::vector<Index> removed(const Options& o, const Model& model) {
-  for (const Index k : o.remove.empty() ? o.keep : o.remove) {
-    if (k < 1 || k > model.components()) {
-      throw Failure(fmt::format("{}: has components 1 to {}, not {}", o.model, model.components(), k));
-    }
+  std::vector<Index> named;
+  try {
+    named = named_components(model, o.remove.empty() ? o.keep : o.remove);
+  } catch (const std::invalid_argument& e) {
+    throw Failure(fmt::format("{}: {}", o.model, e.what()));
   }
+  if (!o.remove.empty()) return named;
   std::vector<Index> out;
-  for (Index k = 1; k <= model.components(); ++k) {
-    const bool is_named = std::ranges::count(o.remove.empty() ? o.keep : o.remove, k) > 0;
-    if (is_named == !o.remove.empty()) out.push_back(k - 1);
+  for (Index k = 0; k < model.components(); ++k) {
+    if (std::ranges::count(named, k) == 0) out.push_back(k);
   }
   return out;
 }
@@ -84,7 +86,11 @@ void add_apply(Program& program) {
   Arguments sub = program.command(
       "apply", "Apply a model to files: write their sources, or their channels without some components");
   auto o = std::make_shared<Options>();
-  sub.option("model", o->model, "Model written by fit, separate or stream").value("FILE").required();
+  sub.option("model", o->model,
+             "Model written by fit, separate or stream; AMICA's output folder; or an EEGLAB "
+             "dataset with an ICA (.set)")
+      .value("FILE")
+      .required();
   add_inputs(sub, o->inputs, "Mixtures, or - for standard input");
   sub.option("--format", o->format, "Format of standard input; f32, f64, s16 and s32 are raw numbers")
       .one_of(io::encoding_names());
@@ -93,13 +99,20 @@ void add_apply(Program& program) {
              "the input is standard input. Pictures get one numbered file each")
       .value("FILE")
       .required();
-  Option remove = sub.option("--remove", o->remove,
-                             "Write the channels without these components: numbers from 1, comma-separated")
-                      .comma_separated()
-                      .one_at_a_time();
+  Option remove =
+      sub.option("--remove", o->remove,
+                 "Write the channels without these components: numbers from 1, kinds that the model "
+                 "suggests (blink, heart, ...), suggested for all of these, or none; comma-separated. EEGLAB "
+                 "files (.set) get the model of what is left")
+          .value("K,...")
+          .comma_separated()
+          .one_at_a_time()
+          .check(component_complaint, "K");
   sub.option("--keep", o->keep, "Write the channels with these components only")
+      .value("K,...")
       .comma_separated()
       .one_at_a_time()
+      .check(component_complaint, "K")
       .excludes(remove);
   sub.run([o] { run(*o); });
 }

@@ -3,7 +3,10 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "core/ranks.hpp"
+#include "demix/amica.hpp"
 #include "demix/file_use.hpp"
+#include "demix/output_files.hpp"
+#include "eeg_output.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
 
@@ -14,17 +17,33 @@ struct Options {
   Inputs inputs;
   std::string output;
   MethodChoice choice;
+  std::string positions;
+  std::string amica;
 };
 
 void run(const Options& o) {
-  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights}));
+  io::require_different_files(
+      io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights, o.positions}));
   const io::FileRecording mixtures = open(o.inputs);
-  const Outcome outcome =
-      with_method(o.choice, [&](const FitOptions& options) { return fit_files(mixtures, options); });
+  const Outcome outcome = with_method(o.choice, [&](const FitOptions& options) {
+    Outcome fitted = fit_files(mixtures, options);
+    if (is_first_rank()) suggest(fitted.model, mixtures, options.filters, {o.positions});
+    return fitted;
+  });
   if (!is_first_rank()) return;
-  io::save_model(o.output, outcome.model);
+  io::NewFiles files;
+  files.write(o.output, io::to_json(outcome.model));
+  if (!o.amica.empty()) {
+    io::make_folder(o.amica);
+    const auto channels = channels_of(outcome.model, mixtures.info());
+    const PickedRecording picked(mixtures, channels.value_or(std::vector<Index>{}));
+    io::write_amica(files, o.amica, outcome.model,
+                    channels ? static_cast<const Recording&>(picked) : mixtures);
+  }
+  files.commit();
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_diagnosis(outcome.model);
+  print_suggestions(outcome.model, o.output, o.inputs.files);
   fmt::print("{}\n", o.output);
 }
 
@@ -35,6 +54,9 @@ void add_fit(Program& program) {
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Mixtures");
   sub.option("-o,--output", o->output, "Model file to write (JSON)").value("FILE").required();
+  sub.option("--amica", o->amica, "Folder for the model as AMICA writes it, for EEGLAB's loadmodout15")
+      .value("FOLDER");
+  add_positions_option(sub, o->positions);
   add_method_options(sub, o->choice);
   sub.run([o] { run(*o); });
 }

@@ -6,14 +6,16 @@
 
 namespace demix::cli {
 
-void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, const std::string& name) {
-  command
-      .option(name, inputs.files,
-              fmt::format(
-                  "{}. Channels of several files are put together, unless --join says otherwise. Files: {}",
-                  what, io::extensions_text()))
-      .required()
-      .value("FILE");
+void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, const std::string& name,
+                bool is_required) {
+  Option files =
+      command
+          .option(name, inputs.files,
+                  fmt::format(
+                      "{}. Channels of several files are put together, unless --join says otherwise. Files: {}",
+                      what, io::extensions_text()))
+          .value("FILE");
+  if (is_required) files.required();
   command
       .option("--join", inputs.join,
               "What several files are: channels of one recording, or frames: its parts, one after the other")

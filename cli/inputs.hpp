@@ -20,7 +20,7 @@ struct Inputs {
 
 /// The positional `name` and the options that go with it.
 void add_inputs(Arguments& command, Inputs& inputs, const std::string& what,
-                const std::string& name = "input");
+                const std::string& name = "input", bool is_required = true);
 /// Only the options.
 void add_read_options(Arguments& command, Inputs& inputs);
 

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <memory>
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "demix/eeg_files.hpp"
 #include "demix/file_use.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
@@ -18,6 +20,7 @@ struct Options {
   Inputs estimates;
   std::string mixing;
   std::string model;
+  std::string recording;
   bool raw = false;
   bool json = false;
 };
@@ -40,7 +43,43 @@ Matrix<double> gain(const Options& o) {
   return model.unmixing * A;
 }
 
+// Without the truth: how much less the outputs depend on each other than the channels do.
+void score_model(const Options& o) {
+  if (o.model.empty()) throw UsageError("--recording needs --model");
+  if (!o.estimates.files.empty()) throw UsageError("--recording is scored without estimates");
+  io::require_different_files(io::FileUse{{o.recording, o.model}, {}});
+  const Model model = io::load_model(o.model);
+  const io::FileRecording recording = open(o.estimates, {o.recording});
+  Matrix<double> X = gather(recording);
+  require_finite_file(X, o.recording);
+  if (const auto channels = channels_of(model, recording.info()))
+    X = Matrix<double>(X(*channels, Eigen::all));
+  if (X.rows() != model.channels()) {
+    throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", o.recording, X.rows(), o.model,
+                              model.channels()));
+  }
+  double nats = 0;
+  try {
+    nats = mutual_information_reduction(model.unmixing, X);
+  } catch (const std::invalid_argument& e) {
+    throw Failure(fmt::format("{}: {}", o.model, e.what()));
+  }
+  const double bits = nats / std::log(2.);
+  const double rate = recording.info().rate;
+  if (o.json) {
+    nlohmann::ordered_json json = {{"mutual_information_reduction", nats}};
+    if (rate > 0) json["kbit_per_s"] = bits * rate / 1000;
+    print_json(json);
+    return;
+  }
+  fmt::print("mutual information reduction {:.4f} nats a frame{}\n", nats,
+             rate > 0 ? fmt::format(", {:.2f} kbit/s", bits * rate / 1000) : "");
+}
+
 void run(const Options& o) {
+  if (!o.recording.empty()) return score_model(o);
+  if (o.estimates.files.empty()) throw UsageError("estimate is required, or --recording");
+  if (o.truth.empty()) throw UsageError("--truth is required, or --recording");
   io::require_different_files(
       io::FileUse{o.estimates.files, {}}.also_reads(o.truth).also_reads({o.mixing, o.model}));
   const std::string truth = o.truth[0];
@@ -103,16 +142,18 @@ void run(const Options& o) {
 void add_score(Program& program) {
   Arguments sub = program.command("score", "Compare estimated with true sources, up to order and sign");
   auto o = std::make_shared<Options>();
-  add_inputs(sub, o->estimates, "Estimated sources", "estimate");
-  sub.option("--truth", o->truth, "True sources; repeat for each file")
-      .value("FILE")
-      .required()
-      .one_at_a_time();
+  add_inputs(sub, o->estimates, "Estimated sources", "estimate", false);
+  sub.option("--truth", o->truth, "True sources; repeat for each file").value("FILE").one_at_a_time();
+  sub.option("--recording", o->recording,
+             "Score the model of --model without a truth: by how much less its outputs depend on each other "
+             "than the "
+             "channels of this file do (mutual information reduction)")
+      .value("FILE");
   Option mixing =
       sub.option("--mixing", o->mixing, "True mixing matrix, for the Amari and MD indices").value("FILE");
-  Option model = sub.option("--model", o->model, "Model of the estimates; for --mixing").value("FILE");
+  Option model =
+      sub.option("--model", o->model, "Model of the estimates; for --mixing and --recording").value("FILE");
   mixing.needs(model);
-  model.needs(mixing);
   sub.flag("--raw", o->raw, "Compare as they are (default both standardized to mean 0, variance 1)");
   sub.flag("--json", o->json, "Print JSON");
   sub.footer(

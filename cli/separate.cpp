@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/separate_files.hpp"
+#include "eeg_output.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
 #include "terminal.hpp"
@@ -21,6 +22,7 @@ struct Options {
   std::vector<std::string> truth;
   MethodChoice choice;
   std::string trace;
+  std::string positions;
   bool report = true;
   bool filter_output = false;
   bool json = false;
@@ -47,6 +49,7 @@ void run(const Options& o) {
   options.filter_output = o.filter_output;
   options.trace = o.trace;
   options.command = command_line();
+  options.eeg.positions = o.positions;
   const io::FileRecording mixtures = open(o.inputs);
   const SeparatedFiles out = with_method(o.choice, [&](const FitOptions& fit) {
     options.fit = fit;
@@ -58,6 +61,8 @@ void run(const Options& o) {
   if (o.json) return print_json(nlohmann::ordered_json::parse(out.summary));
   print_table(out);
   fmt::print("\n");
+  print_suggestions(out.model, out.model_file.string(), o.inputs.files);
+  if (!out.model.suggestions.empty()) fmt::print("\n");
   for (const fs::path& file : out.sources) fmt::print("{}\n", file.string());
   for (const fs::path& file : {out.model_file, out.report_file, out.summary_file}) {
     if (!file.empty()) fmt::print("{}\n", file.string());
@@ -77,6 +82,7 @@ void add_separate(Program& program) {
          "input; sound and pictures get one file per source, scaled to full range")
       .value("FOLDER")
       .show_default();
+  add_positions_option(sub, o->positions);
   add_method_options(sub, o->choice);
   sub.option("--truth", o->truth, "True sources, to compare with in the report; repeat for each file")
       .value("FILE")

@@ -102,7 +102,21 @@ def make_arrays():
     put("set", "inside", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}))
     put("set", "deflated", saved(save, {"EEG": eeg | {"data": x.T.astype("f4")}}, do_compression=True))
     put("set", "fields", saved(save, eeg | {"data": x.T.reshape(2, 3, 2), "pnts": 3.0, "trials": 2.0}))
+    ica = {"icaweights": np.array([[1.0, 2], [3, 1]]), "icasphere": np.eye(2) / 2, "icachansind": np.array([[1.0, 2]]),
+           "icawinv": 2 * np.linalg.inv([[1.0, 2], [3, 1]])}
+    put("set", "ica", saved(save, {"EEG": eeg | ica | {"data": x.T.astype("f4")}}))
     put("set", "beside", saved(save, {"EEG": eeg | {"data": "a.fdt"}}))
+
+
+def make_electrodes():
+    """The place of the extension in read_electrodes.cpp, and a file."""
+    put("electrodes", "loc", b"\0" b"1\t0 0.5\tFpz\n2\t-90\t0.511\tT7..\n3 90 0.5 T8\n")
+    put("electrodes", "elc_labels", b"\1# ASA\nReferenceLabel\tavg\nUnitPosition\tmm\nNumberPositions=\t3\nPositions\n"
+        b"-86.07 -19.98 -47.98\n85.79 -20.0 -48.03\n0.008 86.8 -39.98\nLabels\nLPA\nRPA\nNz\n")
+    put("electrodes", "elc_names", b"\1UnitPosition mm\nPositions\nFp1 : -29 84 -7\nFp2 : 29.8 84.8 -7.0\n"
+        b"HeadShapePoints\n1 2 3\n")
+    put("electrodes", "sfp", b"\2FidNz\t0.0\t9.071\t-2.360\nE1\t5.787\t5.521\t-2.577\nheadshape 1 2 3\n")
+    put("electrodes", "bids", b"\3name\tx\ty\tz\timpedance\nCz\t0.1\t0.2\t95\t5\nPz\tn/a\tn/a\tn/a\tn/a\n")
 
 
 def edf(width, signals, records, plus=""):
@@ -359,6 +373,7 @@ if __name__ == "__main__":
     make_text()
     make_numpy()
     make_arrays()
+    make_electrodes()
     make_edf()
     make_gdf_and_brainvision()
     make_xdf()

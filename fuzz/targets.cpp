@@ -16,6 +16,7 @@ void check_message(const std::string& message, std::string_view input) {
 
 std::string run(std::string_view kind, std::string_view bytes) {
   if (kind == "model") return parse_model(bytes);
+  if (kind == "electrodes") return read_electrodes(bytes);
   if (kind == "state") return restore_state(bytes);
   if (kind == "sums") return merge_sums(bytes);
   if (kind == "cells") return parse_cells(bytes);

@@ -23,6 +23,7 @@ void check_message(const std::string& message, std::string_view input);
 // Each returns how demix refused the bytes, or nothing if it took them.
 std::string read_signals(std::string_view kind, std::string_view bytes);  ///< as a file with this extension
 std::string parse_model(std::string_view bytes);
+std::string read_electrodes(std::string_view bytes);  ///< which extension, and what is in the file
 std::string restore_state(std::string_view bytes);    ///< of a stream: which one, and what is changed in it
 std::string merge_sums(std::string_view bytes);       ///< of a part, as `merge` reads them
 std::string parse_cells(std::string_view bytes);      ///< of `tune`, as its notebook has them

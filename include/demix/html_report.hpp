@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "demix/eeg_report.hpp"
 #include "demix/model.hpp"
 
 /// The page that goes with a separation: one HTML file to look at and listen to, with all it needs inside.
@@ -106,6 +107,7 @@ struct Page {
   Model model;
   Part mixtures, sources;  ///< channels and components of the model
   std::optional<Truth> truth;
+  std::optional<Eeg> eeg;          ///< what is suggested comes first then, and a script scrolls and sorts
   std::vector<std::string> notes;  ///< what else the reader should know
   bool weights = false;            ///< show the channel weights of each component: for EEG and the like
 };
@@ -123,8 +125,8 @@ bool mixed_units(const Page& page);
 /// The crosstalk to expect: "about -30 dB, below ..." or that it cannot be told, and why.
 std::string crosstalk_text(const Diagnosis& diagnosis);
 
-/// The page: HTML that is XML too, UTF-8, no scripts, nothing fetched. Throws std::invalid_argument naming
-/// the field that does not fit.
+/// The page: HTML that is XML too, UTF-8, nothing fetched; no scripts but that of an EEG. Throws
+/// std::invalid_argument naming the field that does not fit.
 std::string html(const Page& page);
 
 }  // namespace demix::report

@@ -37,6 +37,7 @@ struct Array {
 std::string to_npz(const std::vector<Array>& arrays);  ///< NumPy's archive; throws Error without zlib
 std::string to_wav16(const Frames<double>& samples, double rate);  ///< channels x samples, full scale is 1
 
+/// A model that demix wrote, AMICA's output folder (amica.hpp), or the ICA in an EEGLAB dataset (.set).
 Model load_model(const std::filesystem::path& path);
 void save_model(const std::filesystem::path& path, const Model& model);
 Model parse_model(std::string_view text, const std::string& name);

@@ -43,6 +43,13 @@ struct Convergence {
   bool has_steps() const { return iterations > 0 || !objective.empty(); }  ///< else it is closed form
 };
 
+/// A component that is likely no signal of the brain.
+struct Suggestion {
+  Index component = 0;  ///< counted from 0
+  std::string kind;     ///< "blink", "eye-movement", "heart", "muscle", "line-noise", "channel"
+  std::string reason;   ///< "r = .94 with EOG1, frontal"
+};
+
 struct Model {
   std::string method;                          ///< name in the table of methods
   std::map<std::string, std::string> options;  ///< what it was called with
@@ -57,6 +64,7 @@ struct Model {
   Convergence convergence;
   Diagnosis diagnosis;
   std::vector<Warning> warnings;
+  std::vector<Suggestion> suggestions;  ///< what to remove, and why
 
   Index channels() const { return mean.size(); }
   Index components() const { return unmixing.rows(); }

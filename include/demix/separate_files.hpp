@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "demix/eeg_files.hpp"
 #include "demix/filters.hpp"
 #include "demix/methods.hpp"
 #include "demix/output_files.hpp"
@@ -52,10 +53,11 @@ PartMoments moments_of_file(const io::FileRecording& mixtures, std::optional<Par
 struct SeparateFilesOptions {
   FitOptions fit;
   std::vector<std::filesystem::path> truth;  ///< files of the true sources, for the report; or none
-  bool report = true;                        ///< write report.html
-  bool filter_output = false;                ///< write the sources filtered as what was learned from
-  std::filesystem::path trace;               ///< networks: how they learned (trace_files.hpp); or empty
-  std::string command;                       ///< what the report says it was made by; or empty
+  EegOptions eeg;
+  bool report = true;           ///< write report.html
+  bool filter_output = false;   ///< write the sources filtered as what was learned from
+  std::filesystem::path trace;  ///< networks: how they learned (trace_files.hpp); or empty
+  std::string command;          ///< what the report says it was made by; or empty
 };
 
 struct SeparatedFiles {

@@ -36,6 +36,8 @@ struct SignalInfo {
   std::vector<ChannelType> types = {};  ///< one per channel, or empty: nothing is known of any
   std::vector<std::optional<Position>> positions = {};  ///< of electrodes: one per channel, or empty
   std::string start = {};                               ///< "2024-03-31T13:45:00", or empty = unknown
+  /// EEGLAB: a model of the channels it names, in their units. Its kurtoses are not known: 3.
+  std::shared_ptr<const Model> ica = {};
 };
 
 /// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.

@@ -100,6 +100,9 @@ void Model::validate() const {
                 std::isfinite(diagnosis.crosstalk->bound))),
           "the diagnosis does not have one number per pair of components");
   require(names.empty() || static_cast<Index>(names.size()) == n, "names do not match the channels");
+  require(
+      std::ranges::all_of(suggestions, [&](const auto& s) { return s.component >= 0 && s.component < k; }),
+      "a suggestion is of a component that there is not");
   require(mean.allFinite() && unmixing.allFinite() && mixing.allFinite() && kurtosis.allFinite(),
           "a value is not finite");
   // Rounding in W A grows with |W| |A|; a wrong digit in either shows far above that.

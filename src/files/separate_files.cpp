@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/ranks.hpp"
@@ -55,6 +57,9 @@ std::string summary(const std::vector<fs::path>& inputs, const SeparatedFiles& o
     json["converged"] = model.convergence.converged;
     json["iterations"] = model.convergence.iterations;
   }
+  for (const Suggestion& s : model.suggestions) {
+    json["suggestions"].push_back({{"component", s.component + 1}, {"kind", s.kind}, {"reason", s.reason}});
+  }
   json["sources"] = file_list(out.sources);
   json["model"] = out.model_file.string();
   if (!out.report_file.empty()) json["report"] = out.report_file.string();
@@ -80,6 +85,21 @@ std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
   return names;
 }
 
+// Of what is left, for files that hold a model; the others are empty then.
+Model model_without(const Model& model, const std::vector<Index>& removed) {
+  std::vector<Index> kept;
+  for (Index k = 0; k < model.components(); ++k) {
+    if (std::ranges::count(removed, k) == 0) kept.push_back(k);
+  }
+  Model out;
+  out.names = model.names;
+  out.mean = model.mean;
+  out.unmixing = model.unmixing(kept, Eigen::all);
+  out.mixing = model.mixing(Eigen::all, kept);
+  out.kurtosis = model.kurtosis(kept);
+  return out;
+}
+
 std::string model_text(const Model& model, const std::string& name) {
   try {
     return io::to_json(model);
@@ -103,6 +123,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   io::require_different_files(io::FileUse{names_of(mixtures.paths()), io::possible_paths(source_file, each)}
                                   .also_reads(names_of(options.truth))
                                   .also_reads({options.fit.frame_weights.string()})
+                                  .also_reads({options.eeg.positions.string()})
                                   .also_writes({out.model_file, out.report_file, out.summary_file})
                                   .also_writes(trace_paths(options.trace)));
   if (!options.report) out.report_file.clear();
@@ -115,6 +136,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   out.why = std::move(outcome.why);
   if (!is_first_rank()) return out;  // the first one writes the files
   out.strongest_on = strongest_channels(out.model);
+  const std::optional<EegFaces> faces = suggest(out.model, mixtures, options.fit.filters, options.eeg);
   const std::string model = model_text(out.model, mixtures.name());
 
   const std::vector<Index> channels = channels_of_model(out.model, mixtures.info(), mixtures.name());
@@ -142,7 +164,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   io::write_recording(files, out.sources, io::source_info(mixtures.info(), sources.channels()), sources,
                       ranges, out.scaling);
   files.write(out.model_file, model);
-  if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options));
+  if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options, faces));
   if (!options.trace.empty()) {
     files.write(options.trace, io::to_npz(trace_arrays(trace)));
     out.trace_files = {options.trace};
@@ -187,8 +209,9 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   const bool each = kind == io::Kind::picture && mapped.channels() > 1;
   out.files = io::output_paths(output, mapped.channels(), each);
   io::NewFiles files;
-  io::write_recording(files, out.files, without ? info : io::source_info(info, mapped.channels()), mapped,
-                      ranges, out.scaling);
+  io::SignalInfo written = without ? info : io::source_info(info, mapped.channels());
+  written.ica = without ? std::make_shared<const Model>(model_without(model, *without)) : nullptr;
+  io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
   files.commit();
   return out;
 }

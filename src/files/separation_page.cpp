@@ -8,6 +8,7 @@
 #include "demix/metrics.hpp"
 #include "demix/pictures.hpp"
 #include "files/chosen_channels.hpp"
+#include "files/eeg_page.hpp"
 
 namespace demix {
 namespace {
@@ -92,7 +93,8 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
 }  // namespace
 
 std::string separation_page(const io::FileRecording& mixtures, const Recording& sources,
-                            const SeparatedFiles& separated, const SeparateFilesOptions& options) {
+                            const SeparatedFiles& separated, const SeparateFilesOptions& options,
+                            const std::optional<EegFaces>& faces) {
   const std::vector<Index> channels = channels_of_model(separated.model, mixtures.info(), mixtures.name());
   const io::SignalInfo info = info_of(mixtures.info(), channels);
   const PickedRecording picked(mixtures, channels);  // what the sources are of
@@ -115,6 +117,7 @@ std::string separation_page(const io::FileRecording& mixtures, const Recording& 
     const io::FileRecording truth(options.truth, mixtures.options());
     page.truth = compare_with(truth, sources, options.truth[0].string());
   }
+  if (faces) page.eeg = eeg_part(picked, mixtures, separated, *faces);
   return report::html(page);
 }
 

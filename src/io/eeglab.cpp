@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
+#include <numbers>
 
+#include "io/eeglab_ica.hpp"
 #include "io/eeglab_positions.hpp"
 #include "io/format_files.hpp"
 #include "io/hdf5_file.hpp"
@@ -45,7 +49,8 @@ Fields fields_of(const mat::File& mat, const Path& file) {
       fields[field] = value;
     });
   } else {
-    for (const char* name : {"nbchan", "pnts", "trials", "srate", "chanlocs", "event", "data"}) {
+    for (const char* name : {"nbchan", "pnts", "trials", "srate", "chanlocs", "event", "data", "icaweights",
+                             "icasphere", "icawinv", "icachansind"}) {
       if (const mat::Array* found = mat.find(name)) fields[name] = mat.load(*found);
     }
   }
@@ -118,6 +123,16 @@ SignalInfo facts_of(const mat::File& mat, const Fields& fields, std::uint64_t ch
   add_channels(info, mat, fields);
   info.units.assign(channels, "uV");
   add_events(info, mat, fields, file);
+  const auto matrix = [&](const char* name) -> std::optional<Matrix<double>> {
+    const auto found = fields.find(name);
+    return found == fields.end() ? std::nullopt : mat.matrix(found->second);
+  };
+  try {
+    info.ica = model_of({matrix("icaweights"), matrix("icasphere"), matrix("icawinv"), matrix("icachansind")},
+                        info, file.string());
+  } catch (const Error& e) {
+    info.notes.push_back(std::string(e.what()) + ". The ICA is left out");
+  }
   return info;
 }
 
@@ -208,6 +223,12 @@ double microvolts(const std::string& unit) {
   return 1;
 }
 
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
 class SetWriter final : public SignalWriter {
  public:
   SetWriter(const Path& file, SignalInfo info) : info_(std::move(info)), out_(file) {
@@ -263,6 +284,9 @@ class SetWriter final : public SignalWriter {
   std::vector<Field> other_fields() const {
     const auto frames = static_cast<double>(frames_);
     const std::string empty = mat::empty_array();
+    const Matrix<double> none(0, 0);
+    const EeglabIca ica =
+        info_.ica ? eeglab_ica(*info_.ica, info_, scale_) : EeglabIca{none, none, none, none};
     return {{"setname", mat::text_array("written by demix")},
             {"filename", empty},
             {"filepath", empty},
@@ -275,10 +299,10 @@ class SetWriter final : public SignalWriter {
             {"xmax", mat::number_array("", (frames - 1) / info_.rate)},
             {"times", empty},
             {"icaact", empty},
-            {"icawinv", empty},
-            {"icasphere", empty},
-            {"icaweights", empty},
-            {"icachansind", empty},
+            {"icawinv", mat::matrix_array(*ica.inverse)},
+            {"icasphere", mat::matrix_array(*ica.sphere)},
+            {"icaweights", mat::matrix_array(*ica.weights)},
+            {"icachansind", mat::matrix_array(*ica.channels)},
             {"chanlocs", chanlocs()},
             {"urchanlocs", empty},
             {"ref", mat::text_array("common")},
@@ -292,11 +316,30 @@ class SetWriter final : public SignalWriter {
             {"etc", empty}};
   }
 
+  // Places in millimetres, +X to the nose and +Y to the left, and as EEGLAB's polar coordinates.
   std::string chanlocs() const {
-    if (info_.names.empty()) return mat::empty_array();
+    if (info_.names.empty() && info_.positions.empty()) return mat::empty_array();
+    const auto n = static_cast<std::size_t>(info_.channels);
+    std::vector<std::string> fields = {"labels", "X", "Y", "Z", "theta", "radius"};
+    const bool has_types =
+        std::ranges::any_of(info_.types, [](ChannelType t) { return t != ChannelType::unknown; });
+    if (has_types) fields.emplace_back("type");
     std::string items;
-    for (const std::string& name : info_.names) items += mat::text_array(name);
-    return mat::struct_head("", info_.names.size(), {"labels"}, items.size()) + items;
+    for (std::size_t i = 0; i < n; ++i) {
+      items += mat::text_array(info_.names.empty() ? std::to_string(i + 1) : info_.names[i]);
+      if (info_.positions.empty() || !info_.positions[i]) {
+        for (int k = 0; k < 5; ++k) items += mat::empty_array();
+      } else {
+        const auto [x, y, z] = *info_.positions[i];
+        const double degree = std::numbers::pi / 180;
+        for (const double v : {1000 * y, -1000 * x, 1000 * z, std::atan2(x, y) / degree,
+                               std::atan2(std::hypot(x, y), z) / degree / 180}) {
+          items += mat::number_array("", v);
+        }
+      }
+      if (has_types) items += mat::text_array(upper(type_name(info_.types[i])));
+    }
+    return mat::struct_head("", n, fields, items.size()) + items;
   }
 
   std::string events() const {

@@ -247,6 +247,18 @@ void File::each_field(const Array& structure, const Visit& visit) const {
   }
 }
 
+std::optional<Matrix<double>> File::matrix(const Array& a) const {
+  if (!a.is_real() || a.shape.size() != 2) return {};
+  NumbersLayout layout;
+  layout.info.channels = static_cast<Index>(a.shape[0]);
+  layout.frames = a.shape[1];
+  if (a.count() == 0) return Matrix<double>(0, 0);
+  const Reader reader = open(a, std::move(layout));
+  Matrix<double> out(static_cast<Index>(a.shape[0]), static_cast<Index>(a.shape[1]));
+  reader->read_at(0, out);
+  return out;
+}
+
 void File::require_numbers(const Array& a) const {
   if (!a.is_real()) throw Error(name_ + ": '" + printable(a.name) + "' " + reason(a));
   numbers(a);

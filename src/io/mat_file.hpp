@@ -52,8 +52,9 @@ class File {
   const Array* find(std::string_view name) const;  ///< null if there is none
   Array load(const Array& variable) const;         ///< one of variables(), with its content
 
-  std::optional<double> number(const Array& array) const;  ///< of one number
-  std::string text(const Array& array) const;              ///< in UTF-8; a number in decimals
+  std::optional<double> number(const Array& array) const;          ///< of one number
+  std::optional<Matrix<double>> matrix(const Array& array) const;  ///< of two dimensions
+  std::string text(const Array& array) const;                      ///< in UTF-8; a number in decimals
   using Visit = std::function<void(std::size_t item, const std::string& field, const Array& value)>;
   void each_field(const Array& structure, const Visit& visit) const;
 

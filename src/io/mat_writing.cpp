@@ -65,6 +65,13 @@ std::string number_array(const std::string& name, double value) {
   return array(name, Class::real64, 1, 1, element(type_double, raw<double>({value})));
 }
 
+std::string matrix_array(const Matrix<double>& values) {
+  const std::string_view bytes(reinterpret_cast<const char*>(values.data()),
+                               static_cast<std::size_t>(values.size()) * sizeof(double));
+  return array("", Class::real64, static_cast<std::uint32_t>(values.rows()),
+               static_cast<std::uint32_t>(values.cols()), element(type_double, bytes));
+}
+
 std::string text_array(std::string_view text) {
   const std::u16string wide = to_utf16(text);
   const std::string_view bytes(reinterpret_cast<const char*>(wide.data()), 2 * wide.size());

@@ -19,6 +19,7 @@ struct Around {
 Around around_numbers(const std::string& name, Class kind, std::uint32_t type, std::uint32_t rows,
                       std::uint32_t columns, std::uint64_t bytes);
 std::string number_array(const std::string& name, double value);
+std::string matrix_array(const Matrix<double>& values);
 std::string text_array(std::string_view text);  ///< from UTF-8; what is not is taken as Latin-1
 std::string empty_array();
 /// All of an array of structs that is before its items, which take so many bytes and are field after field.

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/checksum.hpp"
+#include "demix/amica.hpp"
 #include "demix/io.hpp"
+#include "demix/signal_files.hpp"
 
 /// The model as one JSON file: readable anywhere, with a checksum so that a damaged one is refused.
 namespace demix::io {
@@ -146,6 +148,9 @@ std::string to_json(const Model& model) {
     json["warnings"].push_back({{"kind", kind}, {"text", w.text}, {"components", w.components}});
     if (!w.frames.empty()) json["warnings"].back()["frames"] = w.frames;
   }
+  for (const Suggestion& s : model.suggestions) {
+    json["suggestions"].push_back({{"component", s.component}, {"kind", s.kind}, {"reason", s.reason}});
+  }
   json["checksum"] = checksum_text(json);
   return text_of(json, 1) + "\n";
 }
@@ -196,6 +201,12 @@ Model parse_model(std::string_view text, const std::string& name) {
         }
       }
     }
+    if (json.contains("suggestions")) {
+      for (const auto& s : json["suggestions"]) {
+        model.suggestions.push_back({count_from(s.at("component")), s.at("kind").get<std::string>(),
+                                     s.at("reason").get<std::string>()});
+      }
+    }
     model.validate();
     return model;
   } catch (const nlohmann::json::exception&) {
@@ -205,7 +216,15 @@ Model parse_model(std::string_view text, const std::string& name) {
   }
 }
 
-Model load_model(const std::filesystem::path& path) { return parse_model(read_file(path), path.string()); }
+Model load_model(const std::filesystem::path& path) {
+  if (is_amica(path)) return read_amica(path);
+  if (path.extension() == ".set") {
+    const auto ica = open_signals(path)->info().ica;
+    if (!ica) throw Error(path.string() + ": holds no ICA; a model is expected");
+    return *ica;
+  }
+  return parse_model(read_file(path), path.string());
+}
 
 void save_model(const std::filesystem::path& path, const Model& model) { write_file(path, to_json(model)); }
 

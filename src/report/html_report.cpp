@@ -8,6 +8,7 @@
 
 #include "core/strongest_channel.hpp"
 #include "report/drawing.hpp"
+#include "report/eeg_section.hpp"
 #include "report/findings.hpp"
 #include "report/markup.hpp"
 #include "report/page_signals.hpp"
@@ -40,6 +41,23 @@ void validate(const Part& part, Index signals, const std::string& field) {
   require_one_each(part.pictures, signals, field + ".pictures");
 }
 
+void validate(const Eeg& eeg, Index channels, Index components) {
+  require(static_cast<Index>(eeg.cards.size()) == components,
+          fmt::format("eeg.cards: expected {}, got {}", components, eeg.cards.size()));
+  for (const ComponentCard& card : eeg.cards) {
+    require(card.spectrum.size() == eeg.frequencies.size(),
+            "eeg.cards: a spectrum does not fit the frequencies");
+    require(card.correlations.size() == eeg.references.size(),
+            "eeg.cards: the correlations do not fit the references");
+  }
+  const Viewer& v = eeg.viewer;
+  require(v.frames.cols() == 0 ||
+              (v.frames.rows() == channels && v.mean.size() == channels && v.mixing.rows() == channels &&
+               v.mixing.cols() == components && v.unmixing.rows() == components &&
+               v.unmixing.cols() == channels && v.rate > 0),
+          "eeg.viewer: frames, rate, mean, mixing and unmixing do not fit the model");
+}
+
 void validate(const Page& page) {
   const Index n = page.model.channels();
   const Index k = page.model.components();
@@ -48,6 +66,7 @@ void validate(const Page& page) {
           "model: mixing, unmixing and kurtosis do not fit together");
   validate(page.mixtures, n, "mixtures");
   validate(page.sources, k, "sources");
+  if (page.eeg) validate(*page.eeg, n, k);
   if (!page.truth) return;
   const Index known = page.truth->sources.summary.channels();
   validate(page.truth->sources, known, "truth.sources");
@@ -197,13 +216,30 @@ std::string contents(const Page& page) {
   const auto link = [&](const char* id, const char* text) {
     out += fmt::format("<a href=\"#{}\">{}</a> ", id, text);
   };
-  link("mixtures", "Mixtures");
+  if (page.eeg) {
+    link("suggestions", "What to remove");
+    link("maps", page.eeg->map_radius > 0 ? "Scalp maps" : "Components at a glance");
+    link("components", "Components");
+    if (page.eeg->viewer.frames.cols() > 0) link("before-after", "Before and after");
+  }
+  if (!page.eeg) link("mixtures", "Mixtures");
   link("sources", "Sources");
+  if (page.eeg) link("mixtures", "Mixtures");
   if (page.truth) link("truth", "Against the truth");
-  link("components", "Components");
+  if (!page.eeg) link("components", "Components");
   if (page.weights) link("weights", "Channel weights");
   link("origin", "How it was made");
   return out + "</nav>\n";
+}
+
+// Of an EEG what to do comes first, then the sources, then the channels.
+std::string sections(const Page& page) {
+  if (!page.eeg) {
+    return warnings(page) + mixtures(page) + sources(page) + against_truth(page) + component_table(page) +
+           weights(page) + origin(page);
+  }
+  return suggestions(page) + warnings(page) + component_cards(page) + eeg_table(page) + viewer(page) +
+         sources(page) + mixtures(page) + against_truth(page) + weights(page) + origin(page) + eeg_script();
 }
 
 }  // namespace
@@ -218,8 +254,7 @@ std::string html(const Page& page) {
              "<meta name=\"generator\" content=\"demix {}\"/>\n"
              "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n",
              escaped(page.model.version), title, page_style, title) +
-         info(page) + contents(page) + warnings(page) + mixtures(page) + sources(page) + against_truth(page) +
-         component_table(page) + weights(page) + origin(page) + "</main>\n</body>\n</html>\n";
+         info(page) + contents(page) + sections(page) + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace demix::report

@@ -82,6 +82,36 @@ audio { display: block; width: 100%; max-width: 26rem; height: 2.6rem; margin-to
   display: flex; align-items: center; justify-content: flex-start; overflow-wrap: normal; }
 rect.up { fill: var(--recovered); }
 rect.down { fill: var(--true); }
+.suggestions { margin: .4rem 0; padding: .5rem .8rem .5rem 1.2rem; max-width: 46rem; background: var(--tint);
+  border-left: 3px solid var(--residual); list-style: none; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.6rem, 1fr)); gap: 1rem 1.2rem; }
+.card { break-inside: avoid; padding: .4rem; min-width: 0; }
+.card.found { background: var(--tint); box-shadow: inset 0 3px var(--residual); }
+.card figcaption { margin: 0 0 .2rem; color: var(--ink); min-height: 2.4rem; line-height: 1.2; }
+.card small { display: block; font-size: .75rem; }
+.card svg { height: 2.2rem; margin-top: .3rem; }
+.card svg.map { height: auto; aspect-ratio: 1; margin: 0; }
+.card path.line { stroke: var(--recovered); }
+path.head { stroke: #666; stroke-width: 1.3; }
+path.electrodes { stroke: #1a1a1a; stroke-width: 2.6; stroke-linecap: round; }
+.ends { display: flex; justify-content: space-between; font-size: .7rem; color: var(--soft);
+  border-top: 1px solid var(--rule); }
+.ends i { font-style: normal; }
+.trials { position: relative; margin-top: .4rem; height: 4.6rem; }
+.trials img { display: block; width: 100%; height: 100%; }
+.trials b { position: absolute; top: 0; bottom: 0; border-left: 1px solid #1a1a1a; }
+#sorted button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
+#sorted th[aria-sort] button::after { content: " ▾"; }
+#sorted th[aria-sort=ascending] button::after { content: " ▴"; }
+#sorted input { margin: 0; }
+.key.before { border-color: var(--recovered); }
+.key.after { border-color: var(--ink); }
+.controls { display: flex; flex-wrap: wrap; gap: .4rem .5rem; align-items: center; margin: .5rem 0; font-size: .9rem; }
+.controls button { font: inherit; color: inherit; background: var(--tint); border: 1px solid var(--rule);
+  border-radius: 3px; padding: .1rem .6rem; cursor: pointer; }
+#viewer { cursor: grab; touch-action: pan-y; overflow: hidden; }
+#viewer canvas { display: block; width: 100%; }
+#place { display: block; width: 100%; margin: .3rem 0; }
 @media (max-width: 40rem) {
   body { padding: 1.2rem 1rem 2rem; }
   h1 { font-size: 1.4rem; }
@@ -98,7 +128,7 @@ rect.down { fill: var(--true); }
   html { font-size: 10pt; }
   body { padding: 0; max-width: none; }
   .axis { break-before: avoid; }
-  nav, audio { display: none; }
+  nav, audio, .controls, #place { display: none; }
   h2, h3, figcaption { break-after: avoid; }
   tr, pre, .warnings { break-inside: avoid; }
   svg, rect, pre, .warnings { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

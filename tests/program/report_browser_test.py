@@ -42,6 +42,17 @@ def make_reports(folder):
     return [folder / name / "report.html" for name in ("sound", "pictures", "many")]
 
 
+def eeg_report():
+    """Of generated EEG with blinks, positions by name."""
+    from eeg_test import recording
+    folder = Path(FOLDER.name) / "eeg"
+    if not folder.exists():
+        folder.mkdir()
+        edf, _, _ = recording(folder)
+        subprocess.run([os.environ["DEMIX"], "separate", edf, "-o", folder / "out"], check=True, capture_output=True)
+    return folder / "out/report.html"
+
+
 # A picture of 1 x 1, and 0.1 s of silence.
 PICTURE = ("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJ"
            "RU5ErkJggg==")
@@ -138,6 +149,56 @@ class Report(BrowserTest):
             self.assertNotIn("script", names)
 
         self.each(check)
+
+    def test_of_eeg_nothing_is_fetched(self):
+        """Its one script is its own, and it is XML all the same."""
+        page = ElementTree.parse(eeg_report()).getroot()
+        names = [element.tag.split("}")[-1] for element in page.iter()]
+        self.assertEqual((names.count("h1"), names.count("script")), (1, 1))
+        found = self.browser.look(eeg_report())
+        self.assertEqual((found["errors"], found["fetched"], found["overflow"]), ([], [], 0))
+        for width in (320, browser.PHONE, 800, 1600):
+            self.browser.open(eeg_report(), width=width)
+            self.assertEqual(self.browser.run(browser.OVERFLOW), 0, width)
+            self.assertEqual(self.browser.run(BEYOND), [], width)
+            self.assertEqual(self.browser.run(UNSEEN), 0, width)
+
+    def test_eeg_shows_what_a_removal_does(self):
+        """The numbers behind the canvas: marking, scrolling and zooming change them; the command follows."""
+        run = self.browser.run
+        self.browser.open(eeg_report())
+        shown = lambda: run("return document.getElementById('viewer').dataset.shown").split(",")
+        frame = "await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));"
+        click = "return (async () => { document.querySelector(%s).click(); " + frame + " })()"
+        begin, span = map(int, shown()[:2])
+        self.assertEqual(span, 1280)  # ten seconds, with the largest blink in the middle
+        marked = shown()[2].split()
+        self.assertEqual(len(marked), 1)
+        self.assertIn(f"--remove {int(marked[0]) + 1} ", run("return document.getElementById('removal').textContent"))
+        colours = """
+const canvas = document.querySelector('#viewer canvas');
+const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+const seen = new Set();
+for (let i = 0; i < pixels.length; i += 4)
+  if (pixels[i + 3] > 250) seen.add([pixels[i], pixels[i + 1], pixels[i + 2]].join());
+return [...seen]"""
+        self.assertTrue({"213,94,0", "26,26,26"} <= set(run(colours)))  # before and after
+        run(click % f"'#sorted input[value=\"{marked[0]}\"]'")
+        self.assertEqual(shown()[2], "")
+        self.assertNotIn("213,94,0", run(colours))
+        self.assertIn("--remove none", run("return document.getElementById('removal').textContent"))
+        run(click % "'[data-do=on]'")
+        self.assertEqual(int(shown()[0]), min(begin + 1024, 60 * 128 - 1280))
+        run(click % "'[data-do=in]'")
+        self.assertEqual(shown()[1], "640")
+        run(click % "'#show-sources'")
+        order = "return [...document.querySelectorAll('#sorted tbody tr')].map(r => +r.cells[2].textContent)"
+        run(click % "'#sorted th:nth-child(3) button'")
+        self.assertEqual(run(order), sorted(run(order), reverse=True))
+        run(click % "'#sorted th:nth-child(3) button'")
+        self.assertEqual(run(order), sorted(run(order)))
+        ours = "getImageData"  # what this test asks of the canvas is not the page's fault
+        self.assertEqual([e for e in self.browser.errors() if ours not in e], [])
 
     def test_everything_in_it_loads(self):
         def check(report):
