@@ -62,12 +62,12 @@ void run(const Options& o) {
   io::format_of(o.output);  // told before any work
   const Model model = io::load_model(o.model);
   const io::FileRecording mixtures = open(o.inputs);
-  if (mixtures.channels() != model.channels()) {
+  if (mixtures.channels() < model.channels()) {
     throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", mixtures.name(),
                               mixtures.channels(), o.model, model.channels()));
   }
   const std::vector<std::string>& names = mixtures.info().names;
-  if (!names.empty() && !model.names.empty() && names != model.names) {
+  if (names.size() == model.names.size() && !names.empty() && names != model.names) {
     message("warning: {}: the channels are not named as those of {}; they are taken in their order",
             mixtures.name(), o.model);
   }

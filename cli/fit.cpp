@@ -25,15 +25,20 @@ void run(const Options& o) {
   io::require_different_files(
       io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights, o.positions}));
   const io::FileRecording mixtures = open(o.inputs);
-  Outcome outcome =
-      with_method(o.choice, [&](const FitOptions& options) { return fit_files(mixtures, options); });
+  const Outcome outcome = with_method(o.choice, [&](const FitOptions& options) {
+    Outcome fitted = fit_files(mixtures, options);
+    if (is_first_rank()) suggest(fitted.model, mixtures, options.filters, {o.positions});
+    return fitted;
+  });
   if (!is_first_rank()) return;
-  suggest(outcome.model, mixtures, mixtures, {o.positions});
   io::NewFiles files;
   files.write(o.output, io::to_json(outcome.model));
   if (!o.amica.empty()) {
     io::make_folder(o.amica);
-    io::write_amica(files, o.amica, outcome.model, mixtures);
+    const auto channels = channels_of(outcome.model, mixtures.info());
+    const PickedRecording picked(mixtures, channels.value_or(std::vector<Index>{}));
+    io::write_amica(files, o.amica, outcome.model,
+                    channels ? static_cast<const Recording&>(picked) : mixtures);
   }
   files.commit();
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);

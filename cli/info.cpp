@@ -113,6 +113,9 @@ void run(const Inputs& inputs, bool json) {
   const Contents all = look_at(recording);
   const std::string file = recording.name();
   const auto unit = [&](std::size_t k) { return info.units.empty() ? std::string() : info.units[k]; };
+  const auto type = [&](std::size_t k) {
+    return info.types.empty() ? "" : std::string(io::type_name(info.types[k]));
+  };
   if (json) {
     nlohmann::ordered_json out = {{"file", file},
                                   {"kind", io::format_of(inputs.files[0]).name},
@@ -130,6 +133,7 @@ void run(const Inputs& inputs, bool json) {
       const Channel& c = all.channels[k];
       out["channel"].push_back({{"name", c.name},
                                 {"unit", unit(k)},
+                                {"type", type(k)},
                                 {"bad_values", c.bad},
                                 {"least", c.least},
                                 {"mean", c.mean},
@@ -164,6 +168,7 @@ void run(const Inputs& inputs, bool json) {
                c.mean, c.most, c.deviation, c.kurtosis > 0 ? fmt::format("{:.3f}", c.kurtosis) : "constant",
                c.bad);
     if (!unit(k).empty()) fmt::print("   {}", terminal_text(unit(k)));
+    if (!type(k).empty() && type(k) != "unknown") fmt::print("   {}", type(k));
     fmt::print("\n");
   }
 }

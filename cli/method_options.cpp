@@ -37,13 +37,69 @@ std::optional<FitOptions::TimeSpan> time_span(const std::string& text) {
 }
 
 std::string time_span_complaint(const std::string& text) {
-  if (text == "annotations" || time_span(text)) return "";
-  return "'" + text + "': expected from-to, as 12.5-14, or annotations";
+  if (text == "annotations" || text == "auto" || time_span(text)) return "";
+  return "'" + text + "': expected from-to, as 12.5-14, annotations, or auto";
+}
+
+bool options_conflict(const MethodChoice& choice) {
+  return choice.filters.decimate > 1 && !choice.frame_weights.empty();
+}
+
+void add_learning_options(Arguments& command, MethodChoice& choice) {
+  const std::string group = "What is learned from; the model is one of the recording as it is";
+  command
+      .option("--pick", choice.pick,
+              "Channels to learn from, comma-separated: types (eeg, eog, ecg, emg, misc, status), names, "
+              "patterns "
+              "as F*, or all (default all; of EEG files the EEG). `apply` keeps the others as they are")
+      .comma_separated()
+      .one_at_a_time()
+      .value("CHANNEL")
+      .group(group);
+  command.option("--exclude", choice.exclude, "Channels not to learn from, as for --pick")
+      .comma_separated()
+      .one_at_a_time()
+      .value("CHANNEL")
+      .group(group);
+  command
+      .option(
+          "--bad-channels", choice.bad_channels,
+          "auto: find channels that are flat, much larger than the others or unlike all others, and leave "
+          "them out (default: none are looked for)")
+      .one_of({"auto"})
+      .group(group);
+  command
+      .option("--reference", choice.reference,
+              "average: each channel less the mean of all that are learned from (default: as they are)")
+      .one_of({"average"})
+      .group(group);
+  command.option("--highpass", choice.filters.highpass, "Leave out what is slower than this, in Hz")
+      .value("HZ")
+      .positive()
+      .group(group);
+  command.option("--lowpass", choice.filters.lowpass, "Leave out what is faster than this, in Hz")
+      .value("HZ")
+      .positive()
+      .group(group);
+  command
+      .option("--notch", choice.filters.notches,
+              "Leave out these frequencies, in Hz, comma-separated: 50,100")
+      .comma_separated()
+      .one_at_a_time()
+      .value("HZ")
+      .group(group);
+  command
+      .option("--decimate", choice.filters.decimate,
+              "Learn from one frame of this many, after a lowpass filter at 0.8 of what they can hold "
+              "(default 1)")
+      .range(1, 1000)
+      .group(group);
 }
 
 }  // namespace
 
 void add_method_options(Arguments& command, MethodChoice& choice) {
+  add_learning_options(command, choice);
   std::vector<std::string> names;
   for (const Method& m : methods()) names.emplace_back(m.name);
   command
@@ -106,9 +162,11 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
               "(default kurtosis)")
       .one_of({"kurtosis", "power"});
   command
-      .option("--bad", choice.bad,
-              "Segments not to learn from, as 10-12.5,60-61 in seconds (in frames, if there is no rate), or "
-              "annotations: those whose text begins with bad. They are separated all the same")
+      .option(
+          "--bad", choice.bad,
+          "Segments not to learn from, as 10-12.5,60-61 in seconds (in frames, if there is no rate), or "
+          "annotations: those whose text begins with bad, or auto: seconds in which channels are many times "
+          "as large as usual. They are separated all the same")
       .comma_separated()
       .one_at_a_time()
       .check(time_span_complaint, "from-to");
@@ -137,8 +195,17 @@ FitOptions fit_options(const MethodChoice& choice) {
     if (const auto span = time_span(text)) {
       fit.bad.push_back(*span);
     } else {
-      fit.bad_annotations = true;
+      (text == "auto" ? fit.find_bad : fit.bad_annotations) = true;
     }
+  }
+  fit.pick = choice.pick;
+  fit.exclude = choice.exclude;
+  fit.find_bad_channels = choice.bad_channels == "auto";
+  fit.average_reference = choice.reference == "average";
+  fit.filters = choice.filters;
+  fit.note = [](const std::string& text) { message("note: {}", as_typed(text)); };
+  if (options_conflict(choice)) {
+    throw UsageError("--decimate", "cannot be with --frame-weights, which are of all frames");
   }
   MethodOptions& options = fit.options;
   options = choice.options;

@@ -19,6 +19,9 @@ struct MethodChoice {
   std::string dynamics, autapses;
   std::vector<std::string> bad;
   std::string frame_weights;
+  std::vector<std::string> pick, exclude;
+  std::string bad_channels, reference;
+  FilterOptions filters;
   Index threads = 0;
   MethodOptions options;
 };

@@ -24,6 +24,7 @@ struct Options {
   std::string trace;
   std::string positions;
   bool report = true;
+  bool filter_output = false;
   bool json = false;
 };
 
@@ -45,6 +46,7 @@ void run(const Options& o) {
   SeparateFilesOptions options;
   options.truth = {o.truth.begin(), o.truth.end()};
   options.report = o.report;
+  options.filter_output = o.filter_output;
   options.trace = o.trace;
   options.command = command_line();
   options.eeg.positions = o.positions;
@@ -86,6 +88,9 @@ void add_separate(Program& program) {
       .value("FILE")
       .one_at_a_time();
   sub.flag("--report,!--no-report", o->report, "Write report.html (default), or not");
+  sub.flag(
+      "--filter-output", o->filter_output,
+      "Write the sources filtered by --highpass, --lowpass and --notch (default: of the recording as it is)");
   sub.flag("--live", o->choice.options.live,
            "Online methods: write the outputs as they were while learning, not those of the final model");
   add_trace_option(sub, o->trace, "sm-ica");

@@ -150,6 +150,68 @@ def make_edf():
         put(kind, "gaps", edf(width, with_marks, records[::2], "D"))
 
 
+def gdf(version, signals, records, events=b""):
+    """signals: (label, samples per record, type); records: their bytes."""
+    n, new = len(signals), version >= "1.90"
+    first = bytearray(256 * (n + 1))
+    first[:8] = b"GDF " + version.encode()
+    first[236:252] = struct.pack("<qII", len(records), 1, 1)
+    if new:
+        first[168:176] = struct.pack("<Q", 0x000B4800_00000000)
+        first[184:186] = struct.pack("<H", n + 1)
+    else:
+        first[168:184] = b"2024010203040500"
+        first[184:192] = struct.pack("<q", 256 * (n + 1))
+    first[252:256] = struct.pack("<I", n)
+    for i, (label, samples, kind) in enumerate(signals):
+        for before, value in [(0, label.encode().ljust(16)),
+                              (102 if new else 96, struct.pack("<H", 4275) if new else b"uV      "),
+                              (104, struct.pack("<d", -1000)), (112, struct.pack("<d", 1000)),
+                              (120, struct.pack("<d" if new else "<q", -32768)),
+                              (128, struct.pack("<d" if new else "<q", 32767)),
+                              (216, struct.pack("<I", samples)), (220, struct.pack("<I", kind))]:
+            at = 256 + before * n + len(value) * i
+            first[at:at + len(value)] = value
+    return bytes(first) + b"".join(records) + events
+
+
+def make_gdf_and_brainvision():
+    numbers = bytes(range(16))
+    two = [("Fp1", 4, 3), ("Cz", 4, 3)]
+    old = b"\x03\x04\0\0" + struct.pack("<I2I2H2H2I", 2, 1, 5, 768, 769, 0, 0, 1, 2)
+    put("gdf", "version1", gdf("1.25", two, [numbers] * 2, old))
+    put("gdf", "version2", gdf("2.10", two, [numbers] * 2, b"\x01\x01\0\0" + struct.pack("<fIH", 4, 3, 768)))
+    put("gdf", "floats", gdf("2.20", [("a", 2, 16), ("b", 1, 17)], [numbers] * 3))
+    head = ("Brain Vision Data Exchange Header File Version 1.0\n[Common Infos]\nDataFile={}\nMarkerFile=a.vmrk\n"
+            "DataFormat=BINARY\nDataOrientation={}\nNumberOfChannels=2\nSamplingInterval=4000\n[Binary Infos]\n"
+            "BinaryFormat={}\n[Channel Infos]\nCh1=Fp1,,0.5,uV\nCh2=a\\1b,,,\n[Coordinates]\nCh1=1,-90,-72\n[Comment]\n")
+    put("vhdr", "multiplexed", head.format("a.eeg", "MULTIPLEXED", "INT_16").encode())
+    itself = head.format("$b", "MULTIPLEXED", "INT_16").encode()  # the header as the numbers: a file that can be read
+    put("vhdr", "itself", itself + b"x" * (-len(itself) % 4))
+    put("vhdr", "vectorized", head.format("$b.eeg", "VECTORIZED", "IEEE_FLOAT_32").encode("latin1"))
+
+
+def make_xdf():
+    def chunk(tag, content):
+        return b"\x04" + struct.pack("<IH", len(content) + 2, tag) + content
+
+    def header(number, name, kind, channels, rate, values):
+        labels = "".join(f"<channel><label>E{k}</label><unit>uV</unit><type>EEG</type></channel>" for k in range(channels))
+        return chunk(2, struct.pack("<I", number) + (
+            f"<?xml version='1.0'?><info><name>{name}</name><type>{kind}</type><channel_count>{channels}</channel_count>"
+            f"<nominal_srate>{rate}</nominal_srate><channel_format>{values}</channel_format><desc><channels>{labels}"
+            "</channels></desc></info>").encode())
+
+    samples = b"".join((b"\x08" + struct.pack("<d", 10 + t / 4) if t % 3 == 0 else b"\0") + struct.pack("<2h", t, -t)
+                       for t in range(6))
+    mark = b"\x08" + struct.pack("<d", 10.5) + b"\x01\x02go"
+    offsets = [chunk(4, struct.pack("<Idd", 1, t, v)) for t, v in ((10, 5), (15, 5.001), (3, 90), (8, 90.001))]
+    put("xdf", "two_streams", b"XDF:" + chunk(1, b"<info><version>1.0</version></info>") +
+        header(1, "amp", "EEG", 2, 4, "int16") + header(2, "marks", "Markers", 1, 0, "string") + offsets[0] +
+        chunk(3, struct.pack("<I", 1) + b"\x01\x06" + samples) + chunk(3, struct.pack("<I", 2) + b"\x01\x01" + mark) +
+        offsets[1] + offsets[2] + chunk(5, bytes(16)) + offsets[3] + chunk(6, struct.pack("<I", 1) + b"<info/>"))
+
+
 def make_pictures():
     grey = (np.arange(35) * 7 % 256).astype("u1").reshape(5, 7)
     pictures = {"grey": Image.fromarray(grey), "deep": Image.fromarray(grey.astype("u2") * 257),
@@ -302,6 +364,8 @@ if __name__ == "__main__":
     make_arrays()
     make_electrodes()
     make_edf()
+    make_gdf_and_brainvision()
+    make_xdf()
     make_raw()
     make_pictures()
     make_sound()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "demix/component_faces.hpp"
+#include "demix/filters.hpp"
 #include "demix/signal_files.hpp"
 
 /// What is known of the components of an EEG in files.
@@ -25,9 +26,10 @@ struct EegFaces {
 std::optional<EegFaces> eeg_faces(const Model& model, const Recording& frames, const io::FileRecording& file,
                                   const EegOptions& options = {});
 
-/// Sets model.suggestions. Returns what they were made from, if it is an EEG.
-std::optional<EegFaces> suggest(Model& model, const Recording& frames, const io::FileRecording& file,
-                                const EegOptions& options = {});
+/// Sets model.suggestions, from the recording filtered as it was to learn from. Returns what they were made
+/// from, if it is an EEG.
+std::optional<EegFaces> suggest(Model& model, const io::FileRecording& file,
+                                const FilterOptions& filters = {}, const EegOptions& options = {});
 
 /// Of a recording with other channels besides: those of the model, by their names, in its order; nothing if
 /// the model has no names, or not all are there.

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "demix/eeg_files.hpp"
+#include "demix/filters.hpp"
 #include "demix/methods.hpp"
 #include "demix/output_files.hpp"
 #include "demix/signal_files.hpp"
@@ -27,7 +29,16 @@ struct FitOptions {
   MethodOptions options;                ///< of the method
   std::vector<TimeSpan> bad;            ///< not learned from
   bool bad_annotations = false;         ///< nor from what the file annotates as bad
+  bool find_bad = false;                ///< nor from stretches beyond reason, which are looked for
   std::filesystem::path frame_weights;  ///< a file of one number per frame, how much it counts; or empty
+
+  /// Which channels to learn from: types, names, patterns with * and ?. Without `pick`, of biosignals: the
+  /// EEG, where types are known.
+  std::vector<std::string> pick, exclude;
+  bool find_bad_channels = false;  ///< flat, much larger than the others, unlike all others: not learned from
+  bool average_reference = false;  ///< learn from each channel less the mean of all that are learned from
+  FilterOptions filters;           ///< to learn from; the model is one of the recording as it is
+  std::function<void(const std::string&)> note;  ///< is told what was left out
 };
 
 /// Errors name the file. Throws std::invalid_argument, io::Error, or Diverged.
@@ -38,6 +49,7 @@ struct SeparateFilesOptions {
   std::vector<std::filesystem::path> truth;  ///< files of the true sources, for the report; or none
   EegOptions eeg;
   bool report = true;           ///< write report.html
+  bool filter_output = false;   ///< write the sources filtered as what was learned from
   std::filesystem::path trace;  ///< networks: how they learned (trace_files.hpp); or empty
   std::string command;          ///< what the report says it was made by; or empty
 };
@@ -66,7 +78,7 @@ struct AppliedFiles {
 };
 
 /// The sources of a recording by a model or, if `without` is given, the channels without these components
-/// (from 0). Several pictures get numbered names.
+/// (from 0). Channels that the model is not of are kept as they are. Several pictures get numbered names.
 AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures,
                             const std::filesystem::path& output,
                             const std::optional<std::vector<Index>>& without = {});

@@ -117,6 +117,13 @@ struct Format {
   std::unique_ptr<SignalWriter> (*create)(const std::filesystem::path& file, const SignalInfo& info,
                                           const std::vector<ValueRange>& ranges);
   std::optional<Encoding> encoding = {};  ///< of files that can be streamed
+  /// Of a recording that is several files: the extensions of those beside it, and how all of them are created
+  /// instead of by `create`. `name`: what they are called, without extension.
+  std::vector<std::string_view> others = {};
+  std::unique_ptr<SignalWriter> (*create_all)(const std::vector<std::filesystem::path>& files,
+                                              const std::string& name, const SignalInfo& info,
+                                              const std::vector<ValueRange>& ranges) = nullptr;
+  bool is_written() const { return create != nullptr || create_all != nullptr; }
 };
 std::span<const Format> formats();
 const Format& format_of(const std::filesystem::path& path);  ///< by extension; throws Error naming them all

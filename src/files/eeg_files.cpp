@@ -9,6 +9,7 @@
 #include <map>
 
 #include "demix/electrode_files.hpp"
+#include "files/before_fit.hpp"
 
 namespace demix {
 namespace {
@@ -113,9 +114,15 @@ std::optional<std::vector<Index>> channels_of(const Model& model, const io::Sign
   return out;
 }
 
-std::optional<EegFaces> suggest(Model& model, const Recording& frames, const io::FileRecording& file,
+std::optional<EegFaces> suggest(Model& model, const io::FileRecording& file, const FilterOptions& filters,
                                 const EegOptions& options) {
-  std::optional<EegFaces> out = eeg_faces(model, frames, file, options);
+  FilterOptions same = filters;
+  same.decimate = 1;
+  Model shown = model;
+  if (same.highpass > 0) shown.mean.setZero();  // it is filtered out
+  const FilteredRecording smooth(file, design(same, file.info().rate), boundaries_of(file.info()));
+  const Recording& frames = same.any() ? static_cast<const Recording&>(smooth) : file;
+  std::optional<EegFaces> out = eeg_faces(shown, frames, file, options);
   model.suggestions.clear();
   if (out) model.suggestions = eeg::suggestions(out->faces, out->positions);
   return out;

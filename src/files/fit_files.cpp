@@ -4,6 +4,9 @@
 #include <cmath>
 
 #include "demix/separate_files.hpp"
+#include "files/bad_stretches.hpp"
+#include "files/before_fit.hpp"
+#include "files/chosen_channels.hpp"
 
 namespace demix {
 namespace {
@@ -44,16 +47,30 @@ Vector<double> read_weights(const std::filesystem::path& file) {
   return signals.data.row(0).transpose();
 }
 
-Outcome run(const io::FileRecording& mixtures, const FitOptions& options) {
+struct Fitted {
+  Outcome outcome;
+  double rate = 0;  // of the frames that were learned from
+  bool all_frames = true;
+};
+
+Fitted run(const io::FileRecording& mixtures, const FitOptions& options) {
+  const BeforeFit before(mixtures, options);
+  const Recording* learned = &before.recording();
   std::optional<WeightedRecording> weighted;
-  const Recording* learned = &mixtures;
   if (!options.frame_weights.empty()) {
+    if (options.filters.decimate > 1) throw std::invalid_argument("frame weights: cannot be with `decimate`");
     learned = &weighted.emplace(*learned, read_weights(options.frame_weights));
   }
-  const std::vector<Segment> bad = bad_segments(options, mixtures);
+  std::vector<Segment> bad = bad_segments(options, mixtures);
+  bad.insert(bad.end(), before.bad().begin(), before.bad().end());
+  const Index n = options.filters.decimate;
+  for (Segment& s : bad) s = {s.first / n, (s.end + n - 1) / n};
   const RecordingWithout good(*learned, bad);
   if (!bad.empty()) learned = &good;
-  return method_named(options.method).run(*learned, options.options);
+  Fitted fitted{method_named(options.method).run(*learned, options.options),
+                mixtures.info().rate / static_cast<double>(n), bad.empty()};
+  before.describe(fitted.outcome.model);
+  return fitted;
 }
 
 // " (at 1.250, 3.000 s)": when the frames were that a warning names.
@@ -69,10 +86,14 @@ std::string times_of(const Warning& warning, double rate) {
 }  // namespace
 
 Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) {
-  const bool all_frames = options.bad.empty() && !options.bad_annotations;
+  bool all_frames = options.bad.empty() && !options.bad_annotations && !options.find_bad;
   Outcome outcome;
+  double rate = 0;
   try {
-    outcome = run(mixtures, options);
+    Fitted fitted = run(mixtures, options);
+    outcome = std::move(fitted.outcome);
+    rate = fitted.rate;
+    all_frames = fitted.all_frames;
   } catch (const NoSuchOption&) {
     throw;
   } catch (const NoSuchForm&) {
@@ -88,10 +109,8 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) 
     throw std::invalid_argument(fmt::format("{}: {}{}", mixtures.name(), what,
                                             all_frames ? "" : " (counted without the bad frames)"));
   }
-  const io::SignalInfo& info = mixtures.info();
-  outcome.model.names = info.names;
   for (Warning& w : outcome.model.warnings) {
-    if (all_frames && info.rate > 0) w.text += times_of(w, info.rate);
+    if (all_frames && rate > 0) w.text += times_of(w, rate);
     if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
       w.text += "; mark them as bad, or use the method auto";
     }

@@ -11,6 +11,8 @@
 #include "core/strongest_channel.hpp"
 #include "demix/file_use.hpp"
 #include "demix/trace_files.hpp"
+#include "files/before_fit.hpp"
+#include "files/chosen_channels.hpp"
 #include "files/separation_page.hpp"
 
 namespace demix {
@@ -134,11 +136,23 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   out.why = std::move(outcome.why);
   if (!is_first_rank()) return out;  // the first one writes the files
   out.strongest_on = strongest_channels(out.model);
-  const std::optional<EegFaces> faces = suggest(out.model, mixtures, mixtures, options.eeg);
+  const std::optional<EegFaces> faces = suggest(out.model, mixtures, options.fit.filters, options.eeg);
   const std::string model = model_text(out.model, mixtures.name());
 
-  const MappedRecording applied(mixtures, out.model.components(),
-                                [&](const Frames<double>& X) { return out.model.apply(X); });
+  const std::vector<Index> channels = channels_of_model(out.model, mixtures.info(), mixtures.name());
+  const PickedRecording picked(mixtures, channels);
+  const bool picks = static_cast<Index>(channels.size()) < mixtures.channels();
+  const Recording& raw = picks ? static_cast<const Recording&>(picked) : mixtures;
+  FilterOptions filters = options.fit.filters;
+  filters.decimate = 1;
+  const bool filtered = options.filter_output && filters.any();
+  const FilteredRecording smooth(raw, design(filtered ? filters : FilterOptions{}, mixtures.info().rate),
+                                 boundaries_of(mixtures.info()));
+  Model shown = out.model;
+  if (filtered && filters.highpass > 0) shown.mean.setZero();  // it is filtered out
+  const MappedRecording applied(filtered ? static_cast<const Recording&>(smooth) : raw,
+                                out.model.components(),
+                                [&](const Frames<double>& X) { return shown.apply(X); });
   const MatrixRecording<double> live(outcome.live);
   const Recording& sources = options.fit.options.live ? static_cast<const Recording&>(live) : applied;
   const std::vector<io::ValueRange> ranges = io::value_ranges(out.kind, sources);
@@ -178,13 +192,17 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   if (kind == io::Kind::picture) use.also_writes(io::possible_paths(output, true));
   io::require_different_files(use);
   const io::SignalInfo& info = mixtures.info();
-  if (info.channels != model.channels()) {
-    throw std::invalid_argument(fmt::format("{}: has {} channels, the model needs {}", mixtures.name(),
-                                            info.channels, model.channels()));
-  }
-  const MappedRecording mapped(
-      mixtures, without ? model.channels() : model.components(),
-      [&](const Frames<double>& X) { return without ? model.remove(X, *without) : model.apply(X); });
+  const std::vector<Index> channels = channels_of_model(model, info, mixtures.name());
+  const bool all = static_cast<Index>(channels.size()) == info.channels;
+  const MappedRecording mapped(mixtures, without ? info.channels : model.components(),
+                               [&](const Frames<double>& X) -> Matrix<double> {
+                                 if (all) return without ? model.remove(X, *without) : model.apply(X);
+                                 const Matrix<double> picked = X(channels, Eigen::all);
+                                 if (!without) return model.apply(Frames<double>(picked));
+                                 Matrix<double> clean = X;
+                                 clean(channels, Eigen::all) = model.remove(Frames<double>(picked), *without);
+                                 return clean;
+                               });
   const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
   AppliedFiles out;
   if (!without) out.scaling = io::source_scaling(kind, ranges);

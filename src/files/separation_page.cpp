@@ -7,6 +7,7 @@
 #include "demix/html_report.hpp"
 #include "demix/metrics.hpp"
 #include "demix/pictures.hpp"
+#include "files/chosen_channels.hpp"
 #include "files/eeg_page.hpp"
 
 namespace demix {
@@ -94,7 +95,9 @@ report::Truth compare_with(const io::FileRecording& truth, const Recording& sour
 std::string separation_page(const io::FileRecording& mixtures, const Recording& sources,
                             const SeparatedFiles& separated, const SeparateFilesOptions& options,
                             const std::optional<EegFaces>& faces) {
-  const io::SignalInfo& info = mixtures.info();
+  const std::vector<Index> channels = channels_of_model(separated.model, mixtures.info(), mixtures.name());
+  const io::SignalInfo info = info_of(mixtures.info(), channels);
+  const PickedRecording picked(mixtures, channels);  // what the sources are of
   const io::Kind kind = separated.kind;
   report::Page page;
   page.title = "Sources of " + std::filesystem::path(mixtures.name()).filename().string();
@@ -105,16 +108,16 @@ std::string separation_page(const io::FileRecording& mixtures, const Recording& 
   page.model = separated.model;
   page.notes = info.notes;
   page.weights = kind != io::Kind::picture && info.channels > 2;
-  const auto shown = io::is_scaled(kind) ? io::source_scaling(kind, io::value_ranges(kind, mixtures))
+  const auto shown = io::is_scaled(kind) ? io::source_scaling(kind, io::value_ranges(kind, picked))
                                          : std::vector<io::Scaling>{};
-  page.mixtures = part_of(mixtures, info, kind, shown, {});
+  page.mixtures = part_of(picked, info, kind, shown, {});
   page.sources =
       part_of(sources, io::source_info(info, sources.channels()), kind, separated.scaling, separated.sources);
   if (!options.truth.empty()) {
     const io::FileRecording truth(options.truth, mixtures.options());
     page.truth = compare_with(truth, sources, options.truth[0].string());
   }
-  if (faces) page.eeg = eeg_part(mixtures, mixtures, separated, *faces);
+  if (faces) page.eeg = eeg_part(picked, mixtures, separated, *faces);
   return report::html(page);
 }
 

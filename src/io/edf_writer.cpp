@@ -59,6 +59,12 @@ class EdfWriter final : public SignalWriter {
     labels_ = edf::labels(info);
     for (std::size_t c = 0; c < labels_.size(); ++c) {
       const ValueRange range = c < ranges.size() ? ranges[c] : ValueRange{};
+      if (bdf && type_of_name(labels_[c]) == ChannelType::status && range.least >= least_digital() &&
+          range.most <= most_digital()) {  // bits, read as they are
+        limits_.push_back({std::to_string(least_digital()), std::to_string(most_digital()),
+                           static_cast<double>(least_digital()), static_cast<double>(most_digital())});
+        continue;
+      }
       limits_.push_back(limits_of(range, most_digital() - least_digital(),
                                   path.string() + ": channel " + std::to_string(c + 1)));
     }
@@ -250,6 +256,23 @@ Writer create_edf(const Path& file, const SignalInfo& info, const Ranges& ranges
 Writer create_bdf(const Path& file, const SignalInfo& info, const Ranges& ranges) {
   return std::make_unique<EdfWriter>(file, info, ranges, true);
 }
+
+}  // namespace demix::io
+#else
+#include "io/failure.hpp"
+#include "io/format_files.hpp"
+
+namespace demix::io {
+namespace {
+
+Error without(const Path& path) {
+  return built_without("EDFlib", path.string(), "writing EDF and BDF files", ".csv or .npy");
+}
+
+}  // namespace
+
+Writer create_edf(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
+Writer create_bdf(const Path& file, const SignalInfo&, const Ranges&) { throw without(file); }
 
 }  // namespace demix::io
 #endif

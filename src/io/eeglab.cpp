@@ -7,6 +7,7 @@
 #include "io/eeglab_ica.hpp"
 #include "io/eeglab_positions.hpp"
 #include "io/format_files.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/mat_file.hpp"
 #include "io/mat_writing.hpp"
 #include "io/named_arrays.hpp"
@@ -17,6 +18,22 @@
 /// or in a file of raw numbers beside it (.fdt).
 namespace demix::io {
 namespace fs = std::filesystem;
+// The name that was stored may be of before the files were renamed.
+Path set_data_file(const Path& file, const std::string& stored) {
+  // Files from Windows may name a folder there.
+  const Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
+  if (named.extension() != ".fdt") {
+    throw Error(file.string() + ": its data are in '" + printable(stored) +
+                "', which is not supported; save them as .fdt or in the .set file");
+  }
+  const Path same = fs::path(file).replace_extension(".fdt");
+  std::error_code ignored;  // a name that no file can have is one that is not there
+  if (fs::exists(named, ignored)) return named;
+  if (fs::exists(same, ignored)) return same;
+  throw Error(file.string() + ": its data are in '" + printable(named.filename().string()) +
+              "', which is not beside it; neither is " + same.filename().string());
+}
+
 namespace {
 
 using Fields = std::map<std::string, mat::Array>;
@@ -119,22 +136,6 @@ SignalInfo facts_of(const mat::File& mat, const Fields& fields, std::uint64_t ch
   return info;
 }
 
-// The name that was stored may be of before the files were renamed.
-Path data_file(const Path& file, const std::string& stored) {
-  // Files from Windows may name a folder there.
-  const Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
-  if (named.extension() != ".fdt") {
-    throw Error(file.string() + ": its data are in '" + printable(stored) +
-                "', which is not supported; save them as .fdt or in the .set file");
-  }
-  const Path same = fs::path(file).replace_extension(".fdt");
-  std::error_code ignored;  // a name that no file can have is one that is not there
-  if (fs::exists(named, ignored)) return named;
-  if (fs::exists(same, ignored)) return same;
-  throw Error(file.string() + ": its data are in '" + printable(named.filename().string()) +
-              "', which is not beside it; neither is " + same.filename().string());
-}
-
 struct Extent {
   std::uint64_t channels, points, trials;
   std::uint64_t values() const { return channels * points * trials; }
@@ -182,6 +183,10 @@ NumbersLayout layout_of(const mat::File& mat, const Fields& fields, const Extent
   layout.frames = e.points * e.trials;
   layout.info = facts_of(mat, fields, e.channels, rate, file);
   if (e.trials > 1) {
+    for (std::uint64_t k = 1; k < e.trials; ++k) {
+      layout.info.annotations.push_back(
+          {static_cast<double>(k * e.points) / layout.info.rate, -1, "boundary"});
+    }
     layout.info.notes.push_back(file.string() + ": its " + std::to_string(e.trials) + " epochs of " +
                                 std::to_string(e.points) + " frames are taken one after the other");
   }
@@ -192,12 +197,13 @@ NumbersLayout layout_of(const mat::File& mat, const Fields& fields, const Extent
 
 // Sizes are checked before anything is made as large as they say.
 Reader open_set(const Path& file, const ReadOptions& options) {
+  if (is_hdf5(file)) return open_set_hdf5(file, options);
   const mat::File mat(file);
   const Fields fields = fields_of(mat, file);
   const mat::Array& data = fields.at("data");
   const Extent extent = extent_of(mat, fields, file);
   if (data.kind == mat::Class::text) {
-    const Path beside = data_file(file, mat.text(data));
+    const Path beside = set_data_file(file, mat.text(data));
     check_beside(beside, extent, file);
     return open_numbers(std::make_shared<const FileBytes>(beside),
                         layout_of(mat, fields, extent, options.rate, file));

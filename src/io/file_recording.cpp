@@ -3,6 +3,7 @@
 #include <string>
 
 #include "demix/signal_files.hpp"
+#include "io/bids.hpp"
 #include "io/orientation.hpp"
 #include "io/utf.hpp"
 
@@ -31,6 +32,7 @@ FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& opt
   for (const fs::path& path : paths_) readers_.push_back(open_signals(path, options));
   info_ = readers_[0]->info();
   if (readers_.size() == 1) {
+    add_bids(info_, paths_[0]);
     complete_types(info_, format_of(paths_[0]).kind);
     return;
   }

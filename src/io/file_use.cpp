@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "demix/temporary.hpp"
 
 namespace demix::io {
@@ -39,6 +41,13 @@ Identity identity(const std::string& name, int standard) {
   return id;
 }
 
+// Where a header is a file of its own, it tells the names of the others: their extensions.
+std::vector<std::string> files_beside(const fs::path& header) {
+  if (header.extension() == ".set") return {".fdt"};
+  if (header.extension() == ".vhdr") return {".eeg", ".dat", ".avg", ".seg", ".vmrk", ".amrk"};
+  return {};
+}
+
 std::string shown(const std::string& name, const char* standard) { return name == "-" ? standard : name; }
 
 }  // namespace
@@ -58,16 +67,22 @@ void require_different_files(const FileUse& use) {
   for (const std::string& name : use.reads) {
     if (name.empty()) continue;
     read.emplace_back(name, identity(name, STDIN_FILENO));
-    if (fs::path(name).extension() != ".set") continue;
-    std::error_code none;  // EEGLAB keeps the numbers beside it, under a name the file itself tells
+    const std::vector<std::string> others = files_beside(name);
+    if (others.empty()) continue;
+    std::error_code none;
     for (const auto& entry : fs::directory_iterator(fs::absolute(name, none).parent_path(), none)) {
-      if (entry.path().extension() == ".fdt") {
+      if (std::ranges::count(others, entry.path().extension().string()) > 0) {
         read.emplace_back(entry.path().string(), identity(entry.path().string(), STDIN_FILENO));
       }
     }
   }
   std::vector<Identity> written;
+  std::vector<fs::path> writes = use.writes;
   for (const fs::path& path : use.writes) {
+    if (path.extension() != ".vhdr") continue;
+    for (const char* other : {".eeg", ".vmrk"}) writes.push_back(fs::path(path).replace_extension(other));
+  }
+  for (const fs::path& path : writes) {
     const std::string name = path.string();
     if (name.empty()) continue;
     const Identity id = identity(name, STDOUT_FILENO);

@@ -48,4 +48,14 @@ Reader open_edf(const Path& file, const ReadOptions& options);
 Writer create_edf(const Path& file, const SignalInfo& info, const Ranges& ranges);
 Writer create_bdf(const Path& file, const SignalInfo& info, const Ranges& ranges);
 
+// brainvision.cpp
+Reader open_brainvision(const Path& file, const ReadOptions& options);
+/// The header, the numbers and the markers; `name`: what they are called, without extension.
+Writer create_brainvision(const std::vector<Path>& files, const std::string& name, const SignalInfo& info,
+                          const Ranges& ranges);
+
+// gdf.cpp, xdf.cpp
+Reader open_gdf(const Path& file, const ReadOptions& options);
+Reader open_xdf(const Path& file, const ReadOptions& options);
+
 }  // namespace demix::io

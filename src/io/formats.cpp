@@ -91,6 +91,15 @@ const std::vector<Format>& table() {
        .extensions = {".set"},
        .open = open_set,
        .create = create_set},
+      {.name = "BrainVision",
+       .kind = Kind::biosignal,
+       .extensions = {".vhdr"},
+       .open = open_brainvision,
+       .create = nullptr,
+       .others = {".eeg", ".vmrk"},
+       .create_all = create_brainvision},
+      {.name = "GDF", .kind = Kind::biosignal, .extensions = {".gdf"}, .open = open_gdf, .create = nullptr},
+      {.name = "XDF", .kind = Kind::biosignal, .extensions = {".xdf"}, .open = open_xdf, .create = nullptr},
       {.name = "raw 32-bit floats",
        .kind = Kind::numbers,
        .extensions = {".f32"},
@@ -239,7 +248,7 @@ class NamedWriter final : public SignalWriter {
 std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& path, const SignalInfo& info,
                                              const std::vector<ValueRange>& ranges) {
   const Format& format = format_of(path);
-  if (format.create == nullptr) {
+  if (!format.is_written()) {
     throw Error(path.string() + ": demix reads " + std::string(format.name) +
                 " but does not write it; use .npy");
   }
@@ -247,7 +256,13 @@ std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& pa
     throw std::invalid_argument("info.names must be one per channel or none");
   }
   const fs::path temporary = files.add(path);
-  auto writer = under_name(temporary, path, [&] { return format.create(temporary, info, ranges); });
+  std::vector<fs::path> all = {temporary};
+  for (const std::string_view other : format.others)
+    all.push_back(files.add(fs::path(path).replace_extension(other)));
+  auto writer = under_name(temporary, path, [&] {
+    return format.create_all ? format.create_all(all, path.stem().string(), info, ranges)
+                             : format.create(temporary, info, ranges);
+  });
   return std::make_unique<NamedWriter>(std::move(writer), temporary, path);
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "io/format_files.hpp"
+#include "io/hdf5_file.hpp"
 #include "io/mat_file.hpp"
 #include "io/mat_writing.hpp"
 #include "io/named_arrays.hpp"
@@ -70,6 +71,7 @@ class MatWriter final : public SignalWriter {
 }  // namespace
 
 Reader open_mat(const Path& file, const ReadOptions& options) {
+  if (is_hdf5(file)) return open_mat_hdf5(file, options);
   const mat::File mat(file);
   const mat::Array& variable = choose(mat, options.variable, file);
   const std::string quoted = "'" + printable(variable.name) + "'";

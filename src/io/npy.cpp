@@ -49,7 +49,7 @@ void parse_type(Header& h, std::string_view text, const std::string& name) {
   std::from_chars(descr.data() + 2, descr.data() + descr.size(), size);
   h.item_size = size;
   const bool known =
-      (h.kind == 'f' && (size == 4 || size == 8)) ||
+      (h.kind == 'f' && (size == 2 || size == 4 || size == 8)) ||
       ((h.kind == 'i' || h.kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8)) ||
       (h.kind == 'b' && size == 1);
   if (!known || std::string_view("<>|=").find(h.byte_order) == std::string_view::npos) {

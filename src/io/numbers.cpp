@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -22,6 +23,19 @@ void decode(const char* __restrict from, Index count, double* __restrict to) {
     T value;
     std::memcpy(&value, raw, sizeof(T));
     to[i] = static_cast<double>(value);
+  }
+}
+
+// Half precision: a sign, 5 bits of exponent, 10 of fraction.
+template <bool swapped>
+void decode_half(const char* from, Index count, double* to) {
+  for (Index i = 0; i < count; ++i, from += 2) {
+    const auto low = static_cast<unsigned char>(from[swapped ? 1 : 0]);
+    const auto high = static_cast<unsigned char>(from[swapped ? 0 : 1]);
+    const int exponent = (high >> 2) & 31, fraction = (high & 3) * 256 + low;
+    double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    if (exponent == 31) value = fraction == 0 ? HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
+    to[i] = high >= 128 ? -value : value;
   }
 }
 
@@ -70,15 +84,19 @@ class NumbersReader final : public SignalReader {
 
   bool random_access() const override { return true; }
   void read_at(Index first, Eigen::Ref<Matrix<double>> out) const override {
-    if (!layout_.planar) return numbers(at(first, 0), out.size(), out.data());
-    Eigen::RowVectorXd row(out.cols());
-    for (Index i = 0; i < out.rows(); ++i) {
-      numbers(at(first, i), row.size(), row.data());
-      out.row(i) = row;
+    if (layout_.planar) {
+      Eigen::RowVectorXd row(out.cols());
+      for (Index i = 0; i < out.rows(); ++i) {
+        numbers(at(first, i), row.size(), row.data());
+        out.row(i) = row;
+      }
+    } else {
+      numbers(at(first, 0), out.size(), out.data());
     }
+    if (layout_.gain.size() > 0) out.array().colwise() *= layout_.gain.array();
   }
 
-  bool holds_floats() const override { return layout_.type.floats; }
+  bool holds_floats() const override { return layout_.type.floats && layout_.gain.size() == 0; }
   void read_at(Index first, Matrix<float>& out) const override {
     if (!layout_.planar) return floats(at(first, 0), out.size(), out.data());
     Eigen::RowVectorXf row(out.cols());
@@ -156,6 +174,7 @@ NumberType number_type(char kind, std::size_t bytes, bool swapped) {
     return {4, decode_floats, type_of<float>(false).resolution, true};
   }
   if (kind == 'f' && bytes == 4) return type_of<float>(swapped);
+  if (kind == 'f' && bytes == 2) return {2, swapped ? decode_half<true> : decode_half<false>, 0x1p-10, false};
   if (kind == 'f' && bytes == 8) return type_of<double>(swapped);
   if (kind == 'i' && bytes == 1) return type_of<std::int8_t>(swapped);
   if (kind == 'i' && bytes == 2) return type_of<std::int16_t>(swapped);

@@ -28,6 +28,7 @@ struct NumbersLayout {
   std::uint64_t frames = 0;  ///< 0: as many as the file holds
   std::uint64_t offset = 0;  ///< of the first number, in bytes
   bool planar = false;       ///< channel after channel, else frame after frame
+  Vector<double> gain = {};  ///< of each channel: what its numbers are times; empty: 1
 };
 std::unique_ptr<SignalReader> open_numbers(std::shared_ptr<const FileBytes> bytes, NumbersLayout layout);
 

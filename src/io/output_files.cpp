@@ -57,7 +57,7 @@ SignalInfo source_info(const SignalInfo& mixtures, Index sources) {
 
 fs::path output_path(const fs::path& input, const fs::path& folder, const std::string& stem) {
   const Format& format = format_of(input);
-  const std::string extension = format.create == nullptr ? ".npy" : input.extension().string();
+  const std::string extension = !format.is_written() ? ".npy" : input.extension().string();
   return folder / (stem + (is_scaled(format.kind) ? "" : "s") + extension);
 }
 

@@ -5,6 +5,7 @@
 #include "demix/signal_stream.hpp"
 #include "io/channel_lines.hpp"
 #include "io/format_files.hpp"
+#include "io/text_table.hpp"
 
 /// Text files: frames or channels in their lines, and perhaps the time in a column.
 namespace demix::io {
@@ -14,9 +15,12 @@ namespace {
 class TextSignals final : public SignalReader {
  public:
   TextSignals(const Path& file, const ReadOptions& options)
-      : text_(open_channel_lines(file, options.delimiter, options.orientation)) {
-    const bool is_channel_lines = text_ != nullptr;
-    if (!is_channel_lines) {
+      : text_(options.orientation == Orientation::channels ? nullptr
+                                                           : open_text_table(file, options.delimiter)) {
+    const bool is_table = text_ != nullptr;
+    if (!is_table) text_ = open_channel_lines(file, options.delimiter, options.orientation);
+    const bool is_channel_lines = !is_table && text_ != nullptr;
+    if (text_ == nullptr) {
       ReadOptions asked;
       asked.delimiter = options.delimiter;
       text_ = std::make_unique<StreamReader>(file.string(), Encoding::csv, asked);

@@ -263,20 +263,48 @@ TEST_P(Edf, BadHeadersAreRefusedWithAReason) {
   expect_refused(good.substr(0, 600), "cut off in its header");
   expect_refused(good.substr(0, good.size() - 1), "cut off");
   expect_refused(good + "more", "damaged");
-  expect_refused(with(good, 192, kind + "+D"), "discontinuous");
   expect_refused(with(good, 236, "99999999"), "99999999 records, the file holds 3; it is cut off");
-  expect_refused(with(good, 236, "-1      "), "was not closed");
   expect_refused(with(good, 236, "3 4     "), "whole number");
-  expect_refused(with(good, 252, "9999"), "9999 signals");
+  expect_refused(with(good, 252, "9999"), "size of its header");
   expect_refused(with(good, 252, "0   "), "0 signals");
   expect_refused(with(good, 184, "512     "), "size of its header");
   expect_refused(with(good, 256 + 216 * 3, "99999999"), "records of");
   expect_refused(with(good, 256 + 216 * 3, "-1      "), "no samples");
-  expect_refused(with(good, 256 + 96 * 3, "\xb5V"), "not an ASCII character");
   expect_refused(with(good, 256 + 104 * 3, good.substr(256 + 112 * 3, 8)), "limits of signal 1");
   expect_refused(with(good, 256 + 104 * 3, "nan     "), "number is expected");
   expect_refused(with(good, 244, "0       "), "no rate");
-  expect_refused(with(good, 168, "41.01.00"), "start date");
+}
+
+TEST_P(Edf, WhatOtherProgramsWriteIsReadWithANote) {
+  const std::string good = small();
+  const Matrix<double> X = read(file("small"));
+  const std::string kind = GetParam() == std::string(".edf") ? "EDF" : "BDF";
+  const auto info_of = [&](const std::string& bytes) {
+    std::ofstream(file("odd"), std::ios::binary) << bytes;
+    const auto reader = open_signals(file("odd"));
+    EXPECT_EQ(read(*reader), X);
+    return reader->info();
+  };
+  EXPECT_EQ(info_of(with(good, 256 + 96 * 3, "\xb5V")).units[0], "\u00b5V");
+  const auto note_of = [&](const std::string& bytes) {
+    const SignalInfo info = info_of(bytes);
+    return info.notes.size() == 1 ? info.notes[0] : "";
+  };
+  EXPECT_NE(note_of(with(good, 236, "-1      ")).find("its 3 whole records are read"), std::string::npos);
+  EXPECT_NE(note_of(with(good, 236, "-1      ") + "part of one").find("3 whole records"), std::string::npos);
+  EXPECT_NE(note_of(with(with(good, 88, std::string(80, 'X')), 168, "41.01.00")).find("date"),
+            std::string::npos);
+  EXPECT_EQ(info_of(with(good, 192, kind + "+D")).notes.size(), 0U);  // perhaps gaps, but there are none
+}
+
+TEST_P(Edf, GapsAreBoundaries) {
+  std::string bytes = with(small(), 192, GetParam() == std::string(".edf") ? "EDF+D" : "BDF+D");
+  bytes.replace(bytes.find("+2\x14\x14"), 2, "+7");
+  std::ofstream(file("gap"), std::ios::binary) << bytes;
+  const SignalInfo info = open_signals(file("gap"))->info();
+  ASSERT_EQ(info.annotations.size(), 1U);
+  EXPECT_EQ(info.annotations[0].text, "boundary");
+  EXPECT_EQ(info.annotations[0].onset, 2);
 }
 
 // Any bytes: an answer or an Error, nothing else. (The sanitizers watch.)

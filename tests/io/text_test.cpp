@@ -23,6 +23,29 @@ TEST(Text, ReadsNamesOnTop) {
   EXPECT_EQ(s.data(2, 0), 3);
 }
 
+TEST(Text, ColumnsOfTextAreLeftOut) {
+  put(test_file("x.csv"), "date,Fp1,who,Cz\n2024-03-31 12:00:01,1,ann,2.5\n2024-03-31 12:00:02,3,bob,4\n");
+  const auto reader = open_signals(test_file("x.csv"));
+  EXPECT_EQ(reader->info().names, (std::vector<std::string>{"Fp1", "Cz"}));
+  ASSERT_EQ(reader->info().notes.size(), 1U);
+  EXPECT_COMPLAINT(reader->info().notes[0], "columns that hold no numbers are left out: 'date', 'who'");
+  EXPECT_EQ(read_all(*reader), (Matrix<double>{{1, 3}, {2.5, 4}}));
+  reader->rewind();
+  EXPECT_EQ(read_all(*reader), (Matrix<double>{{1, 3}, {2.5, 4}}));
+}
+
+TEST(Text, CommasAreDecimalPointsBetweenSemicolons) {
+  const Signals s = read_as("x.csv", "a;b\n1,5;-2\n0,25;3,125e2\n7;8\n");
+  EXPECT_EQ(s.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(s.data, (Matrix<double>{{1.5, 0.25, 7}, {-2, 312.5, 8}}));
+  EXPECT_EQ(read_as("x.txt", "1,5\t2,5\n3\t4,5\n5\t6\n").data.cols(), 3);
+}
+
+TEST(Text, BlankCellsAreTold) {
+  put(test_file("x.csv"), "1,2,3\n4,,6\n7,8,9\n1,2,3\n");
+  EXPECT_COMPLAINT(complaint(test_file("x.csv")), "x.csv: line 2, column 2 is blank; a number is expected");
+}
+
 TEST(Text, RoundTripIsExact) {
   Signals s;
   s.data = Random(1).normal(3, 100) * 1e-7;

@@ -161,7 +161,7 @@ class Separate(Program):
 
     def test_eeg(self):
         edf = eeg(self.dir)
-        s = self.summary(edf, "-o", self.dir / "out", "--method", "fobi")
+        s = self.summary(edf, "-o", self.dir / "out", "--method", "fobi", "--pick", "all")
         self.assertEqual((s["channels"], Path(s["sources"]).name), (32, "sources.edf"))
         info = json.loads(self.ok("info", s["sources"], "--json").stdout)
         self.assertEqual((info["channels"], info["rate"], info["frames"]), (32, 128, s["samples"]))
@@ -175,7 +175,7 @@ class Separate(Program):
         locations = np.array([(n,) for n in names], dtype=[("labels", object)])
         matlab.savemat(self.dir / "eeg.set", {"EEG": {"data": X.T.astype("f4"), "srate": 128.0, "nbchan": 32.0, "trials": 1.0,
                                                        "pnts": float(len(X)), "chanlocs": locations}}, appendmat=False)
-        t = self.summary(self.dir / "eeg.set", "-o", self.dir / "set", "--method", "fobi")
+        t = self.summary(self.dir / "eeg.set", "-o", self.dir / "set", "--method", "fobi", "--pick", "all")
         a, b = (json.loads(Path(x["model"]).read_text()) for x in (s, t))
         self.assertEqual(a["names"], b["names"])
         A, B = np.array(a["unmixing"]), np.array(b["unmixing"])

@@ -1,0 +1,140 @@
+#include "io/records.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+
+#include "io/failure.hpp"
+
+namespace demix::io {
+namespace {
+
+// The samples per record that most signals have; the most of them, if several are as frequent.
+Index usual_samples(const std::vector<RecordSignal>& signals) {
+  std::map<Index, int> count;
+  for (const RecordSignal& s : signals) ++count[s.samples];
+  Index usual = 0;
+  for (const auto& [samples, times] : count) {
+    if (usual == 0 || times >= count[usual]) usual = samples;
+  }
+  return usual;
+}
+
+std::string rate_text(double rate) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", rate);
+  return text;
+}
+
+class RecordsReader final : public SignalReader {
+ public:
+  RecordsReader(const Path& path, const Records& records, SignalInfo info)
+      : path_(path), in_(path, std::ios::binary), records_(records), info_(std::move(info)) {
+    if (!in_) throw failure(path, "cannot open");
+    choose_channels();
+  }
+
+  const SignalInfo& info() const override { return info_; }
+  void rewind() override { frame_ = 0; }
+  double resolution() const override { return resolution_; }
+
+  Index read(Eigen::Ref<Matrix<double>> out) override {
+    Index done = 0;
+    while (done < out.cols() && frame_ < info_.frames) {
+      const char* record = record_of(static_cast<std::uint64_t>(frame_ / samples_));
+      const Index within = frame_ % samples_;
+      const Index count = std::min(samples_ - within, out.cols() - done);
+      values_.resize(count);
+      for (Index c = 0; c < info_.channels; ++c) {
+        const RecordSignal& s = channels_[static_cast<std::size_t>(c)];
+        s.type.decode(record + s.offset + static_cast<std::size_t>(within) * s.type.bytes, count,
+                      values_.data());
+        out.row(c).segment(done, count).array() = s.least + (values_.array() - s.least_digital) * s.scale;
+      }
+      done += count;
+      frame_ += count;
+    }
+    return done;
+  }
+
+ private:
+  void choose_channels() {
+    std::vector<RecordSignal> all = records_.signals;
+    std::erase_if(all, [](const RecordSignal& s) { return s.annotations; });
+    if (all.empty()) throw Error(path_.string() + ": holds annotations only, no signals");
+    if (!(records_.seconds > 0)) {
+      throw Error(path_.string() + ": its records last " + rate_text(records_.seconds) +
+                  " seconds by its header, so that it has no rate; it is damaged");
+    }
+    samples_ = usual_samples(all);
+    std::string others;
+    for (const RecordSignal& s : all) {
+      if (s.samples == samples_) {
+        channels_.push_back(s);
+        info_.names.push_back(s.label);
+        info_.units.push_back(s.unit);
+        resolution_ = std::max(resolution_, s.type.resolution);
+      } else {
+        others += (others.empty() ? "" : ", ") + s.label + " at " + rate_text(rate_of(s.samples));
+      }
+    }
+    info_.channels = static_cast<Index>(channels_.size());
+    info_.rate = rate_of(samples_);
+    info_.frames = static_cast<Index>(records_.count) * samples_;
+    if (!others.empty()) {
+      info_.notes.push_back(path_.string() + ": left out what has another rate than " +
+                            rate_text(info_.rate) + " per second, the rate of most channels: " + others +
+                            "; resample it to use it");
+    }
+  }
+
+  double rate_of(Index samples) const { return static_cast<double>(samples) / records_.seconds; }
+
+  const char* record_of(std::uint64_t record) {
+    if (record < first_held_ || record >= first_held_ + held_) {
+      constexpr std::uint64_t at_once = 1 << 20;
+      const std::uint64_t count =
+          std::min(std::max<std::uint64_t>(at_once / records_.bytes, 1), records_.count - record);
+      buffer_.resize(count * records_.bytes);
+      in_.clear();
+      in_.seekg(static_cast<std::streamoff>(records_.first + record * records_.bytes));
+      if (!in_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()))) {
+        held_ = 0;
+        throw failure(path_, "cannot read, or it was changed meanwhile");
+      }
+      first_held_ = record;
+      held_ = count;
+    }
+    return buffer_.data() + (record - first_held_) * records_.bytes;
+  }
+
+  Path path_;
+  std::ifstream in_;
+  Records records_;
+  SignalInfo info_;
+  std::vector<RecordSignal> channels_;
+  double resolution_ = 0;
+  Index samples_ = 0;  // of a channel in a record
+  Index frame_ = 0;
+  std::uint64_t first_held_ = 0, held_ = 0;  // records in the buffer
+  std::string buffer_;
+  Eigen::RowVectorXd values_;
+};
+
+void decode_int24(const char* from, Index count, double* to) {
+  for (Index i = 0; i < count; ++i, from += 3) {
+    const auto byte = [&](int k) { return static_cast<std::int32_t>(static_cast<unsigned char>(from[k])); };
+    to[i] = byte(0) + byte(1) * 256 + static_cast<signed char>(from[2]) * 65536;
+  }
+}
+
+}  // namespace
+
+NumberType int24_type() { return {3, decode_int24, 0x1p-23, false}; }
+
+Reader open_records(const Path& file, const Records& records, SignalInfo info) {
+  return std::make_unique<RecordsReader>(file, records, std::move(info));
+}
+
+}  // namespace demix::io
