@@ -145,8 +145,9 @@ Reader open_text_table(const Path& file, char delimiter) {
   if (lines.size() < 2) return nullptr;
   // A comma is a decimal point where semicolons or tabs separate, and every number is one with it.
   for (const char mark : {';', '\t'}) {
-    const std::string& last = lines.back();
-    const bool both = last.find(mark) != std::string::npos && last.find(',') != std::string::npos;
+    const bool both = std::ranges::any_of(lines, [&](const std::string& line) {
+      return line.find(mark) != std::string::npos && line.find(',') != std::string::npos;
+    });
     if (!both || (delimiter != 0 && delimiter != mark)) continue;
     Table table;
     table.delimiter = mark;

@@ -43,7 +43,7 @@ TEST(Text, CommasAreDecimalPointsBetweenSemicolons) {
 
 TEST(Text, BlankCellsAreTold) {
   put(test_file("x.csv"), "1,2,3\n4,,6\n7,8,9\n1,2,3\n");
-  EXPECT_COMPLAINT(complaint(test_file("x.csv")), "x.csv: line 2, column 2 is blank; a number is expected");
+  EXPECT_COMPLAINT(complaint(test_file("x.csv")), "x.csv: line 2, column 2: '' is not a number");
 }
 
 TEST(Text, RoundTripIsExact) {
