@@ -25,6 +25,7 @@ void run(const Options& o) {
   io::require_different_files(
       io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights, o.positions}));
   const io::FileRecording mixtures = open(o.inputs);
+  check_positions(mixtures, {o.positions});
   const Outcome outcome = with_method(o.choice, [&](const FitOptions& options) {
     Outcome fitted = fit_files(mixtures, options);
     if (is_first_rank()) suggest(fitted.model, mixtures, options.filters, {o.positions});

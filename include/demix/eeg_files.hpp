@@ -21,6 +21,10 @@ struct EegFaces {
   std::string event;         ///< the annotation of the ERP images; or empty
 };
 
+/// Throws io::Error if the file of positions cannot be read, or is of other channels: to be told before any
+/// work.
+void check_positions(const io::FileRecording& file, const EegOptions& options);
+
 /// Nothing for recordings that are no EEG: another kind of file, or no rate. `frames`: those of `file`, or
 /// what was made of them to learn from.
 std::optional<EegFaces> eeg_faces(const Model& model, const Recording& frames, const io::FileRecording& file,

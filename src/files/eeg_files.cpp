@@ -77,6 +77,10 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
+void check_positions(const io::FileRecording& file, const EegOptions& options) {
+  static_cast<void>(positions_of(file.info(), options));
+}
+
 std::optional<EegFaces> eeg_faces(const Model& model, const Recording& frames, const io::FileRecording& file,
                                   const EegOptions& options) {
   const io::SignalInfo& info = file.info();

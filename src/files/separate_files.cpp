@@ -128,6 +128,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
                                   .also_writes(trace_paths(options.trace)));
   if (!options.report) out.report_file.clear();
 
+  check_positions(mixtures, options.eeg);
   NetworkTrace trace;
   FitOptions fit = options.fit;
   if (!options.trace.empty()) fit.options.trace = &trace;

@@ -11,7 +11,7 @@
 namespace demix::io {
 namespace {
 
-constexpr std::size_t sampled_lines = 64, longest_line = 1 << 20;
+constexpr std::size_t sampled_lines = 64, longest_table_line = 1 << 20;
 
 struct Table {
   char delimiter = ',';
@@ -130,14 +130,14 @@ class TableReader final : public SignalReader {
 Reader open_text_table(const Path& file, char delimiter) {
   std::ifstream in(file);
   std::vector<std::string> lines;
-  std::string start(longest_line, '\0');
+  std::string start(longest_table_line, '\0');
   in.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(in.gcount()));
   std::string_view rest = start;
   if (rest.starts_with(byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
   while (lines.size() < sampled_lines && !rest.empty()) {
     const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos && start.size() == longest_line) break;  // not whole
+    if (end == std::string_view::npos && start.size() == longest_table_line) break;  // not whole
     const std::string_view line = trim(rest.substr(0, end));
     if (line_counts(line)) lines.emplace_back(line);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
