@@ -88,7 +88,6 @@ std::string wrong_fields(std::size_t count, std::size_t expected) {
 }
 
 std::string wrong_number(std::size_t column, std::string_view field) {
-  if (field.empty()) return ", column " + std::to_string(column + 1) + " is blank; a number is expected";
   return ", column " + std::to_string(column + 1) + ": '" + printable(std::string(field.substr(0, 40))) +
          "' is not a number";
 }

@@ -217,7 +217,8 @@ class Bombs(Program):
         path.write_bytes(whole[:128] + struct.pack("<LL", 15, len(packed)) + packed)
         self.refused_with_little_memory("'x': %d compressed bytes cannot hold the 2000000008 it announces" %
                                         len(packed), path)
-        packed = packed.ljust(2_000_000, b"\0")
+        matrix[4:8] = struct.pack("<L", 1_000_000_000)
+        packed = zlib.compress(matrix).ljust(2_000_000, b"\0")
         path.write_bytes(whole[:128] + struct.pack("<LL", 15, len(packed)) + packed)
         self.refused_with_little_memory("'x'", path)
 
