@@ -10,10 +10,11 @@ void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, con
                 bool is_required) {
   Option files =
       command
-          .option(name, inputs.files,
-                  fmt::format(
-                      "{}. Channels of several files are put together, unless --join says otherwise. Files: {}",
-                      what, io::extensions_text()))
+          .option(
+              name, inputs.files,
+              fmt::format(
+                  "{}. Channels of several files are put together, unless --join says otherwise. Files: {}",
+                  what, io::extensions_text()))
           .value("FILE");
   if (is_required) files.required();
   command
