@@ -15,8 +15,8 @@
 #include "io/utf.hpp"
 
 /// XDF, what LabRecorder writes: streams of several devices in chunks, with the offsets of their clocks. One
-/// stream of numbers is read, the markers of all others beside it. Read here and not by libxdf, which
-/// resamples and knows no clock that was reset.
+/// stream of numbers is read, the markers of all others beside it. Read here, so that values are those stored
+/// and a clock that was reset is corrected piece by piece.
 namespace demix::io {
 namespace {
 
