@@ -82,7 +82,9 @@ FilteredRecording::FilteredRecording(const Recording& from, Filter filter, std::
 // with settling_ frames on both sides, or up to the end of its stretch.
 class FilteredRecording::Chunks final : public Reading {
  public:
-  explicit Chunks(const FilteredRecording& of) : of_(of), from_(of.from_.read()) { next_stretch(); }
+  explicit Chunks(const FilteredRecording& of) : of_(of), from_(of.from_.read()), buffer_(of.channels(), 0) {
+    next_stretch();
+  }
 
   Index next(Eigen::Ref<Matrix<double>> out) override {
     Index done = 0;

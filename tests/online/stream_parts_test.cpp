@@ -242,7 +242,7 @@ struct SampledSums {
     }
     white.recentre(pass.centre());
     sums.begin(pass, white, n);
-    v = (white.V() * (reservoir.frames().colwise() - white.origin())).colwise() - white.v0();
+    v = (white.V().topRows(n) * (reservoir.frames().colwise() - white.origin())).colwise() - white.v0();
   }
 
   Expectations expectations() {
