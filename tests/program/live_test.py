@@ -226,7 +226,8 @@ class Page(Program):
             self.assertEqual(w.status()["rank"], 4)
             after = w.memory()
             print(f"FIGURE memory {before:.0f} MB before, {after:.0f} MB after")
-            self.assertLess(after - before, 60)
+            if "DEMIX_SANITIZED" not in os.environ:  # which keep what was freed
+                self.assertLess(after - before, 60)
             self.assertLess(w.stop(), 1)
             for s in held:
                 s.close()
