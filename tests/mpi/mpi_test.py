@@ -75,7 +75,7 @@ class Mpi(unittest.TestCase):
             result = ranks(n, "fit", *arguments, "--threads", threads, "-o", out)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(out.read_bytes(), one, (arguments, n, threads))
-            self.assertEqual(result.stdout.split().count(str(out)), 1)  # rank 0 only
+            self.assertEqual(result.stdout.splitlines().count(str(out)), 1)  # rank 0 only
 
     def test_every_method_of_files_kept_in_memory(self):
         self.files(5, 60000)
