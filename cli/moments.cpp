@@ -26,9 +26,11 @@ void run(const Options& o) {
   Progress bar("summing up");
   std::optional<PartCoordinates> coordinates;
   std::optional<PartMoments> all;
+  std::optional<io::SignalInfo> first;
   for (const std::string& file : o.inputs.files) {
     const io::FileRecording mixtures = open(o.inputs, {file});
-    if (all && (mixtures.channels() != all->channels() || mixtures.info().names != all->names)) {
+    if (!first) first = mixtures.info();
+    if (mixtures.channels() != first->channels || mixtures.info().names != first->names) {
       throw Failure(fmt::format("{}: its channels are not those of {}", file, o.inputs.files[0]));
     }
     const PartMoments part = moments_of_file(mixtures, coordinates, options);

@@ -17,7 +17,8 @@ class BeforeFit {
   BeforeFit(const io::FileRecording& mixtures, const FitOptions& options);
   BeforeFit(const BeforeFit&) = delete;
   const Recording& recording() const { return *last_; }
-  const std::vector<Segment>& bad() const { return bad_; }  ///< found, in frames of the recording as it is
+  const std::vector<Index>& picks() const { return picks_; }  ///< channels that are learned from
+  const std::vector<Segment>& bad() const { return bad_; }    ///< found, in frames of the recording as it is
   /// Makes the model one of the recording as it is: its channels' names, their means, the reference; and what
   /// was done as options.
   void describe(Model& model) const;

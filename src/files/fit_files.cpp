@@ -71,6 +71,7 @@ class Learned {
   const Recording& recording() const { return *learned_; }
   bool all_frames() const { return !good_; }
   double rate() const { return rate_; }  // of the frames that are learned from
+  const std::vector<Index>& picks() const { return before_.picks(); }
   void describe(Model& model) const { before_.describe(model); }
 
  private:
@@ -144,7 +145,7 @@ PartMoments moments_of_file(const io::FileRecording& mixtures, std::optional<Par
     if (!coordinates) coordinates = part_coordinates(learned.recording());
     PartMoments part = part_moments(learned.recording(), *coordinates);
     part.method = options.method;
-    part.names = mixtures.info().names;
+    part.names = info_of(mixtures.info(), learned.picks()).names;
     return part;
   } catch (const std::invalid_argument& e) {
     throw named(mixtures, options, e.what());
