@@ -18,6 +18,7 @@ _Seed = Union[int, np.random.RandomState, np.random.Generator, None]
 _Progress = Union[Callable[[float], Any], bool, None]
 _Method = Union[str, Type["Rule"]]
 _Orientation = Literal["automatic", "frames", "channels"]
+_Join = Literal["channels", "frames"]
 
 class FileError(OSError, ValueError): ...
 class DivergedError(RuntimeError): ...
@@ -73,6 +74,8 @@ class Model:
     def kurtosis(self) -> _Doubles: ...
     @property
     def stability(self) -> _Doubles: ...
+    @property
+    def suggestions(self) -> List[Tuple[int, str, str]]: ...
     @property
     def method(self) -> str: ...
     @property
@@ -239,7 +242,8 @@ class Recording:
     start: str
 
 def read(path: _Path, *more: _Path, channels: int = ..., rate: float = ..., variable: str = ...,
-         orientation: _Orientation = ..., planes: bool = ...) -> Recording: ...
+         orientation: _Orientation = ..., planes: bool = ..., join: _Join = ..., time_column: Optional[int] = ...,
+         delimiter: str = ...) -> Recording: ...
 
 class SeparatedFiles:
     sources: List[Path]
@@ -250,14 +254,21 @@ class SeparatedFiles:
     gains: List[float]
     strongest_on: List[str]
     summary: dict[str, Any]
+    notes: List[str]
 
 def separate_files(paths: Union[_Path, Sequence[_Path]], folder: _Path, *, method: str = ..., form: Optional[str] = ...,
                    n_components: Union[int, float, None] = ..., order: Optional[str] = ..., stability: int = ...,
-                   bad_annotations: bool = ..., frame_weights: Optional[_Path] = ..., truth: Sequence[_Path] = ...,
-                   report: bool = ..., channels: int = ..., rate: float = ..., variable: str = ...,
-                   orientation: _Orientation = ..., planes: bool = ..., random_state: _Seed = ...,
-                   n_jobs: Optional[int] = ..., progress: _Progress = ...) -> SeparatedFiles: ...
+                   bad: Sequence[Tuple[float, float]] = ..., bad_annotations: bool = ..., find_bad: bool = ...,
+                   frame_weights: Optional[_Path] = ..., pick: Union[str, Sequence[str]] = ...,
+                   exclude: Union[str, Sequence[str]] = ..., find_bad_channels: bool = ...,
+                   average_reference: bool = ..., highpass: float = ..., lowpass: float = ...,
+                   notch: Union[float, Sequence[float]] = ..., decimate: int = ..., filter_output: bool = ...,
+                   positions: Optional[_Path] = ..., truth: Sequence[_Path] = ..., report: bool = ...,
+                   channels: int = ..., rate: float = ..., variable: str = ..., orientation: _Orientation = ...,
+                   planes: bool = ..., join: _Join = ..., time_column: Optional[int] = ..., delimiter: str = ...,
+                   random_state: _Seed = ..., n_jobs: Optional[int] = ..., progress: _Progress = ...) -> SeparatedFiles: ...
 def apply_to_files(model: Union[Model, _Path], paths: Union[_Path, Sequence[_Path]], output: _Path, *,
                    remove: Union[int, Iterable[int], None] = ..., channels: int = ..., rate: float = ...,
                    variable: str = ..., orientation: _Orientation = ..., planes: bool = ...,
+                   join: _Join = ..., time_column: Optional[int] = ..., delimiter: str = ...,
                    n_jobs: Optional[int] = ...) -> List[Path]: ...

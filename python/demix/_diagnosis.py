@@ -30,7 +30,7 @@ class FewSamplesWarning(DemixWarning):
 
 
 class NotConvergedWarning(DemixWarning, ConvergenceWarning):
-    """The method has not come to rest."""
+    """The method has not converged."""
 
 
 class RefusedFramesWarning(DemixWarning):
@@ -115,7 +115,13 @@ class Diagnosis:
         return "\n".join(lines)
 
     def warn(self, stacklevel=3):
-        """Issues the warnings, as Python's warnings."""
+        """Issues the warnings, as Python's warnings.
+
+        Parameters
+        ----------
+        stacklevel : int, default=3
+            Of `warnings.warn`.
+        """
         for warning in self.warnings:
             warnings.warn(warning, stacklevel=stacklevel)
 

@@ -4,6 +4,7 @@ import numpy as np
 from . import _arguments as check
 from . import _core
 from ._diagnosis import diagnosis_of
+from ._ica import nearest_rotation, require_white
 
 
 def _whitening_and_rotation(U):
@@ -113,12 +114,14 @@ def picard(X, fun="tanh", n_components=None, ortho=True, extended=None, whiten=T
     fun : {'tanh'}, default='tanh'
     n_components : int, optional
     ortho : bool, default=True
-        W is a rotation (Picard-O), or any matrix of most likelihood.
+        W is a rotation (Picard-O), or any matrix of most likelihood. With `whiten=False` X has to be white then.
     extended : bool, optional
         Sub-Gaussian sources too. Always so here; False is taken, and densities that do better are used.
     whiten : bool, default=True
         False: W is of X as it is.
-    return_X_mean, return_n_iter, centering : bool
+    return_X_mean, return_n_iter : bool
+    centering : bool, default=True
+        False: no mean is taken from X for Y. W is the same, as it depends on the deviations from the mean only.
     max_iter : int, default=100
     tol : float, default=1e-7
         Of the largest entry of the relative gradient.
@@ -134,7 +137,7 @@ def picard(X, fun="tanh", n_components=None, ortho=True, extended=None, whiten=T
         Whitening; None if `whiten` is False.
     W : ndarray of shape (n_components, n_components)
     Y : ndarray of shape (n_components, n_samples)
-        ``W @ K @ X``
+        ``W @ K @ X``, X less its mean unless `centering` is False.
     X_mean : ndarray, if `return_X_mean`
     n_iter : int, if `return_n_iter`
     """
@@ -153,14 +156,17 @@ def picard(X, fun="tanh", n_components=None, ortho=True, extended=None, whiten=T
     if w_init is not None:
         options["start"] = (_start(w_init, X, components.get("components"), jobs) if whiten
                             else check.matrix("w_init", w_init, (X.shape[1], X.shape[1])))
+    if ortho and not whiten:
+        require_white(X, jobs)
     model, _, _ = _core.fit(X, "picard", options, None, jobs, None)
     diagnosis_of(model).warn()
-    mean = model.mean if centering else np.zeros(X.shape[1])
     if whiten:
         K, W = _whitening_and_rotation(model.unmixing)
     else:
-        K, W = None, model.unmixing
-    Y = model.unmixing @ (X.T - mean[:, None]) if not whiten else (model.apply(X, jobs).T)
+        K, W = None, nearest_rotation(model.unmixing) if ortho else model.unmixing
+    U = W if K is None else W @ K
+    mean = model.mean if centering else np.zeros(X.shape[1])
+    Y = (U @ (X.T - mean[:, None])).astype(X.dtype, copy=False)
     out = [K, W, Y]
     if return_X_mean:
         out.append(mean)

@@ -163,8 +163,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.components_ *= scale
             self.mixing_ /= scale
         if rotation:  # the rotation next to it
-            left, _, right = np.linalg.svd(self.components_, full_matrices=False)
-            self.components_ = left @ right
+            self.components_ = nearest_rotation(self.components_)
             self.mixing_ = self.components_.T.copy()
             self.mean_ = np.zeros_like(self.mean_)
         self.diagnosis_.warn()
@@ -265,12 +264,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if isinstance(self.whiten, str) and self.whiten == "arbitrary-variance":
             return len(X) ** -0.5, False
         if self.whiten is False and not _is_online(method):
-            mean, _, dewhitener, rank = _core.whiten(X, 0, 0, jobs)
-            covariance = dewhitener @ dewhitener.T
-            off = np.abs(covariance - np.eye(len(mean))).max()
-            if rank < len(mean) or off > 0.05 + 3 * len(mean) / np.sqrt(len(X)):
-                raise ValueError("X: expected white data, as whiten=False says, got a covariance that differs from "
-                                 f"the identity by {off:.3g}")
+            require_white(X, jobs)
             return 1, True
         return 1, False
 
@@ -279,6 +273,20 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _more_tags(self):
         return {"preserves_dtype": TYPES}
+
+
+def require_white(X, jobs):
+    """X has about the identity as its covariance, as whiten=False says, or ValueError."""
+    mean, _, dewhitener, rank = _core.whiten(X, 0, 0, jobs)
+    off = np.abs(dewhitener @ dewhitener.T - np.eye(len(mean))).max()
+    if rank < len(mean) or off > 0.05 + 3 * len(mean) / np.sqrt(len(X)):
+        raise ValueError("X: expected white data, as whiten=False says, got a covariance that differs from "
+                         f"the identity by {off:.3g}")
+
+
+def nearest_rotation(U):
+    left, _, right = np.linalg.svd(U, full_matrices=False)
+    return left @ right
 
 
 def _is_online(method):

@@ -32,7 +32,17 @@ def amari(P, A=None):
 
 
 def md(P, A=None):
-    """MD index (Ilmonen et al. 2010): 0 for a scaled permutation, at most 1. Parameters as of `amari`."""
+    """MD index (Ilmonen et al. 2010): 0 for a scaled permutation, at most 1.
+
+    Parameters
+    ----------
+    P, A
+        Of `amari`.
+
+    Returns
+    -------
+    index : float
+    """
     return _core.md(_gain(P, A))
 
 
@@ -69,7 +79,18 @@ def bss_eval(S, Y):
 
 
 def sir(S, Y):
-    """Signal-to-interference ratio of each source, in dB; see `bss_eval`."""
+    """Signal-to-interference ratio of each source; see `bss_eval`.
+
+    Parameters
+    ----------
+    S, Y : array-like of shape (n_samples, n_sources)
+        True sources, and outputs.
+
+    Returns
+    -------
+    sir : ndarray of shape (n_sources,)
+        In dB.
+    """
     return bss_eval(S, Y)["sir"]
 
 

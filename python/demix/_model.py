@@ -35,6 +35,8 @@ class Model:
     samples : int
         Frames it was learned from.
     diagnosis : Diagnosis
+    suggestions : list of (component, kind, reason)
+        What the program would remove from an EEG, and why; components are counted from 0.
     """
 
     def __init__(self, unmixing, mixing=None, mean=None, names=None):
@@ -54,20 +56,48 @@ class Model:
 
     @classmethod
     def load(cls, path):
-        """The model in a file that ``save`` or the program wrote."""
+        """The model in a file that ``save`` or the program wrote.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Returns
+        -------
+        model : Model
+        """
         return cls._of(_core.CoreModel.load(check.path("path", path)))
 
     @classmethod
     def from_json(cls, text):
-        """The model in a string, as ``to_json`` gives it."""
+        """The model in a string, as ``to_json`` gives it.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        model : Model
+        """
         return cls._of(_core.CoreModel.from_json(check.text("text", text)))
 
     def save(self, path):
-        """Writes the model to a file, complete or not at all."""
+        """Writes the model to a file, complete or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+        """
         self._core.save(check.path("path", path))
 
     def to_json(self):
-        """What ``save`` writes."""
+        """What ``save`` writes.
+
+        Returns
+        -------
+        text : str
+        """
         return self._core.to_json()
 
     def apply(self, X, n_jobs=None):
@@ -87,7 +117,17 @@ class Model:
         return self._core.apply(self._frames("X", X, len(self._core.mean)), check.jobs(n_jobs))
 
     def invert(self, S, n_jobs=None):
-        """Channels from sources: ``mean + S @ mixing.T``."""
+        """Channels from sources: ``mean + S @ mixing.T``.
+
+        Parameters
+        ----------
+        S : array-like of shape (n_samples, n_components)
+        n_jobs : int, optional
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_channels)
+        """
         return self._core.invert(self._frames("S", S, len(self._core.kurtosis)), check.jobs(n_jobs))
 
     def remove(self, X, components, n_jobs=None):
@@ -124,6 +164,7 @@ class Model:
     version = property(lambda self: self._core.version, doc="Of the library that made it.")
     samples = property(lambda self: self._core.samples, doc="Frames it was learned from.")
     names = property(lambda self: self._core.names, doc="Of the channels, or [].")
+    suggestions = property(lambda self: self._core.suggestions, doc="(component, kind, reason) of what to remove.")
     diagnosis = property(lambda self: diagnosis_of(self._core, self._why), doc="How far to trust it.")
 
     def __repr__(self):

@@ -160,7 +160,14 @@ class SmIcaNetwork(_Stepping):
                                  check.flag("autapses", autapses), check.seed("random_state", random_state))
 
     def set_weights(self, W, M):
-        """Puts W and M in place of its own."""
+        """Puts W and M in place of its own.
+
+        Parameters
+        ----------
+        W : array-like of shape (n_outputs, n_inputs)
+        M : array-like of shape (n_outputs, n_outputs)
+            Symmetric and positive definite.
+        """
         M = check.matrix("M", M, self.M.shape)
         if not np.allclose(M, M.T) or np.linalg.eigvalsh(M)[0] <= 0:
             raise ValueError("M: expected a symmetric, positive definite matrix")
@@ -304,15 +311,35 @@ class Rule:
         self.W = (Q * np.sign(np.diag(R)))[:outputs].copy()
 
     def respond(self, x):
-        """Outputs y for a frame x."""
+        """Outputs for a frame.
+
+        Parameters
+        ----------
+        x : ndarray of shape (inputs,)
+
+        Returns
+        -------
+        y : ndarray of shape (outputs,)
+        """
         return self.W @ x
 
     def learn(self, x, y):
-        """Changes the weights, after ``y = respond(x)``."""
+        """Changes the weights, after ``y = respond(x)``.
+
+        Parameters
+        ----------
+        x : ndarray of shape (inputs,)
+        y : ndarray of shape (outputs,)
+        """
         raise NotImplementedError(f"{type(self).__name__}: a rule needs learn(x, y)")
 
     def unmixing(self):
-        """y = unmixing() x, once it has come to rest."""
+        """The matrix that gives the outputs once the rule has converged.
+
+        Returns
+        -------
+        unmixing : ndarray of shape (outputs, inputs)
+        """
         return self.W
 
 

@@ -153,7 +153,16 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return S.astype(X.dtype, copy=False)
 
     def inverse_transform(self, S):
-        """Features from sources: ``mean_ + S @ mixing_.T``."""
+        """Features from sources: ``mean_ + S @ mixing_.T``.
+
+        Parameters
+        ----------
+        S : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        """
         check_is_fitted(self, "_stream")
         S = check.frames("S", S)
         if S.shape[1] != self._stream.outputs:
@@ -161,7 +170,12 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return (self.mean_ + S @ self.mixing_.T).astype(S.dtype, copy=False)
 
     def finish(self):
-        """Brings the unmixing up to date with every frame seen, for the end of a stream."""
+        """Brings the unmixing up to date with every frame seen, for the end of a stream.
+
+        Returns
+        -------
+        self : StreamICA
+        """
         check_is_fitted(self, "_stream")
         self._stream.finish()
         return self
@@ -179,7 +193,13 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._stream.status()
 
     def state(self):
-        """Everything, as bytes, to go on later bit for bit as if never stopped."""
+        """Everything, to go on later bit for bit as if never stopped.
+
+        Returns
+        -------
+        state : bytes
+            For `from_state`.
+        """
         check_is_fitted(self, "_stream")
         return self._stream.state()
 
@@ -203,6 +223,8 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                    robust=o["robust"], saturation=o["saturation"] or None, replay=o["replay"], random_state=o["seed"])
         self._stream = stream
         self.n_features_in_ = stream.channels
+        if stream.frozen():
+            self.start, self.freeze = Model._of(stream.model()), True
         return self
 
     components_ = property(lambda self: self._fitted().unmixing, doc="Of now; (n_components, n_features).")

@@ -9,7 +9,12 @@ Mixture.__doc__ = """Sources (n_samples, n), mixing A, and mixtures X = S A^T.""
 
 
 def source_names():
-    """The names `make_sources` knows."""
+    """The names `make_sources` knows.
+
+    Returns
+    -------
+    names : list of str
+    """
     return _core.source_names()
 
 
@@ -37,7 +42,19 @@ def make_sources(sources, n_samples, *, timing="iid", random_state=0):
 
 
 def make_mixing(d, *, condition=None, random_state=0):
-    """A random d x d mixing: Gaussian entries, or of this condition number."""
+    """A random mixing: Gaussian entries, or of a condition number.
+
+    Parameters
+    ----------
+    d : int
+    condition : float, optional
+        Condition number; not given: entries are Gaussian.
+    random_state : int, RandomState or Generator, default=0
+
+    Returns
+    -------
+    A : ndarray of shape (d, d)
+    """
     d = check.integer("d", d, least=1, most=8192)
     seed = check.seed("random_state", random_state)
     if condition is None:

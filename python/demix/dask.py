@@ -69,7 +69,17 @@ class ICA(_ICA):
         return self._learned(core, why, scale, False)
 
     def transform(self, X):
-        """Sources of X: a lazy Dask array of a Dask array."""
+        """Sources of X.
+
+        Parameters
+        ----------
+        X : dask.array.Array or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        S : dask.array.Array or ndarray of shape (n_samples, n_components)
+            As X is; a Dask array is lazy.
+        """
         if not _is_dask(X):
             return super().transform(X)
         check_is_fitted(self)
@@ -77,7 +87,17 @@ class ICA(_ICA):
         return self._mapped("X", X, self.n_features_in_, len(self.components_), lambda x: model.apply(x, jobs))
 
     def inverse_transform(self, S):
-        """Features from sources: a lazy Dask array of a Dask array."""
+        """Features from sources.
+
+        Parameters
+        ----------
+        S : dask.array.Array or array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        X : dask.array.Array or ndarray of shape (n_samples, n_features)
+            As S is; a Dask array is lazy.
+        """
         if not _is_dask(S):
             return super().inverse_transform(S)
         check_is_fitted(self)
@@ -85,10 +105,24 @@ class ICA(_ICA):
         return self._mapped("S", S, len(self.components_), len(self.mean_), lambda s: model.invert(s, jobs))
 
     def remove(self, X, components):
-        """X without these components (counted from 0): a lazy Dask array of a Dask array."""
+        """X without these components, as for artefacts.
+
+        Parameters
+        ----------
+        X : dask.array.Array or array-like of shape (n_samples, n_features)
+        components : int or list of int
+            Counted from 0.
+
+        Returns
+        -------
+        X : dask.array.Array or ndarray of shape (n_samples, n_features)
+            As X is; a Dask array is lazy.
+        """
         if not _is_dask(X):
             return super().remove(X, components)
         check_is_fitted(self)
+        components = [check.integer("components", k, least=0, most=len(self.components_) - 1)
+                      for k in ([components] if np.isscalar(components) else components)]
         model, jobs = self._model(), self.n_jobs
         return self._mapped("X", X, self.n_features_in_, len(self.mean_), lambda x: model.remove(x, components, jobs))
 
@@ -103,7 +137,16 @@ class ICA(_ICA):
 
 
 def chunk_multiple(n_features):
-    """Chunks of a multiple of so many samples give the result of the array in memory to the bit."""
+    """Chunks of a multiple of so many samples give the result of the array in memory to the bit.
+
+    Parameters
+    ----------
+    n_features : int
+
+    Returns
+    -------
+    samples : int
+    """
     return _core.chunk_frames(check.integer("n_features", n_features, least=1))
 
 

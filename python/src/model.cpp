@@ -73,6 +73,13 @@ void bind_model(py::module_& m) {
       .def_property_readonly("stability", [](const Model& model) { return to_array(model.stability); })
       .def_property_readonly("converged", [](const Model& model) { return model.convergence.converged; })
       .def_property_readonly("iterations", [](const Model& model) { return model.convergence.iterations; })
+      .def_property_readonly("suggestions",
+                             [](const Model& model) {
+                               py::list out;
+                               for (const Suggestion& s : model.suggestions)
+                                 out.append(py::make_tuple(s.component, s.kind, s.reason));
+                               return out;
+                             })
       .def("diagnosis", &diagnosis)
       .def("validate", &Model::validate)
       .def("apply",

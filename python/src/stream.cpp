@@ -125,6 +125,7 @@ void bind_stream(py::module_& m) {
            [](Stream& s) { return s.with([](auto& separator) { return refused_text(separator.status()); }); })
       .def("model", [](Stream& s) { return s.with([](auto& separator) { return separator.model(); }); })
       .def("finish", [](Stream& s) { s.with([](auto& separator) { separator.finish(); }); })
+      .def("frozen", [](Stream& s) { return s.with([](auto& separator) { return separator.frozen(); }); })
       .def("start", [](Stream& s, const Model& model,
                        bool freeze) { s.with([&](auto& separator) { separator.start(model, freeze); }); })
       .def_property_readonly(

@@ -1,8 +1,11 @@
 """Models, files, metrics, sources, functions."""
 import copy
+import importlib
+import inspect
 import json
 import os
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -87,6 +90,30 @@ def test_separates_files_as_the_program(mixture, program, tmp_path):
     assert not (tmp_path / "more").exists()
 
 
+def test_files_with_options_as_the_program(mixture, program, tmp_path):
+    X = mixture[2]
+    X = np.hstack([X, np.random.default_rng(0).laplace(size=(len(X), 1))])
+    lines = ["time;a;b;c;d"] + [";".join(f"{v:.6f}".replace(".", ",") for v in (k / 100, *row))
+                                for k, row in enumerate(X[:6000])]
+    for k, part in enumerate([lines[:3001], lines[:1] + lines[3001:]]):
+        (tmp_path / f"{k}.csv").write_text("\n".join(part))
+    parts = [tmp_path / "0.csv", tmp_path / "1.csv"]
+    program("separate", *parts, "--join", "frames", "--exclude", "d", "--bad", "1-2.5", "--highpass", 1,
+            "--method", "fastica", "-o", tmp_path / "theirs")
+    out = demix.separate_files(parts, tmp_path / "ours", join="frames", exclude="d", bad=[(1, 2.5)], highpass=1,
+                               method="fastica")
+    for name in "sources.csv", "model.json":
+        assert (tmp_path / "ours" / name).read_bytes() == (tmp_path / "theirs" / name).read_bytes()
+    assert out.model.names == ["a", "b", "c"] and out.model.suggestions == []
+    read = demix.read(*parts, join="frames")
+    assert read.data.shape == (6000, 4) and demix.read(parts[0], time_column=0, rate=1).data.shape == (3000, 5)
+
+
+def test_suggestions(tmp_path):
+    text = demix.Model(np.eye(2)).to_json()
+    assert demix.Model.from_json(text).suggestions == []
+
+
 def test_reads_real_files(data):
     if data is None:
         return print("NOTE no $DEMIX_DATA: test_read has generated files")
@@ -158,15 +185,40 @@ def test_functions_more(mixture):
     K, W, Y = demix.picard(X.T, whiten=False, ortho=False)
     assert K is None and demix.amari(W, A) < 0.01
     np.testing.assert_allclose(Y, W @ (X - X.mean(axis=0)).T, atol=1e-9)
+    K, W, Y, mean = demix.picard(X.T + 5, centering=False, return_X_mean=True)
+    np.testing.assert_allclose(Y, W @ K @ (X.T + 5), atol=1e-9)
+    assert not mean.any()
+    with pytest.raises(ValueError, match="expected white data"):
+        demix.picard(X.T, whiten=False)
+    white = demix.picard(X.T)[2]
+    K, W, Y = demix.picard(white, whiten=False)
+    np.testing.assert_allclose(W @ W.T, np.eye(3), atol=1e-9)
 
 
-def test_every_public_name_has_a_docstring():
-    for name in demix.__all__:
-        thing = getattr(demix, name)
-        if name == "__version__":
+def documented(name, function):
+    """The docstring names every parameter, and what is returned."""
+    text = function.__doc__ or ""
+    assert len(text) > 20, name
+    signature = inspect.signature(function)
+    parameters = [p for p in signature.parameters if p not in ("self", "cls")]
+    if parameters:
+        assert re.search(r"\n *Parameters\n *-+\n", text), name
+    for parameter in parameters:
+        assert re.search(rf"\n[ \w*,]*\b{parameter}\b", text), f"{name}: {parameter}"
+    if re.search(r"^ +return \w", inspect.getsource(function), re.M):
+        assert re.search(r"\n *Returns\n *-+\n", text), name
+
+
+@pytest.mark.parametrize("module", ["demix", "demix.mne", "demix.dask"])
+def test_everything_public_has_a_docstring(module):
+    module = importlib.import_module(module)
+    for name in set(module.__all__) - {"__version__"}:
+        thing = getattr(module, name)
+        if inspect.isfunction(thing):
+            documented(name, thing)
             continue
         assert thing.__doc__ and len(thing.__doc__) > 20, name
         if isinstance(thing, type) and not issubclass(thing, BaseException):
             for member, value in vars(thing).items():
-                if not member.startswith("_") and callable(value):
-                    assert getattr(value, "__doc__", None), f"{name}.{member}"
+                if not member.startswith("_") and inspect.isfunction(getattr(value, "__func__", value)):
+                    documented(f"{name}.{member}", getattr(value, "__func__", value))

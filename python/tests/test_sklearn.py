@@ -89,7 +89,7 @@ def test_weights_are_counts(mixture):
     weighted = demix.ICA(method="fastica").fit(X, sample_weight=w)
     repeated = demix.ICA(method="fastica").fit(np.repeat(X, w, axis=0))
     np.testing.assert_allclose(weighted.components_, repeated.components_, rtol=1e-4, atol=1e-4)
-    with pytest.raises(ValueError, match="no option frame_weights"):
+    with pytest.raises(ValueError, match="no option sample_weight"):
         demix.ICA(method="sm-ica").fit(X, sample_weight=w)
 
 

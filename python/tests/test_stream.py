@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn.base
 
 import demix
 
@@ -51,6 +52,11 @@ def test_state_and_pickle_go_on(speechlike):
         assert again.get_params() == {**half.get_params(), "random_state": again.random_state}
         again.partial_fit(X[12345:])
         assert again.state() == whole.state()
+    frozen = demix.StreamICA(start=demix.ICA(method="fobi").fit(X).model_, freeze=True).partial_fit(X[:1000])
+    again = demix.StreamICA.from_state(frozen.state())
+    assert again.freeze
+    copy = sklearn.base.clone(again).partial_fit(X)
+    np.testing.assert_array_equal(copy.components_, frozen.components_)
     state = bytearray(half.state())
     state[len(state) // 2] ^= 1
     with pytest.raises(ValueError):
