@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/file_use.hpp"
+#include "demix/electrodes.hpp"
 #include "demix/output_files.hpp"
 #include "demix/signal_stream.hpp"
 #include "demix/stream_separator.hpp"
@@ -167,6 +168,7 @@ class Session {
             .channels = in.channels,
             .outputs = stream_->outputs(),
             .names = in.names,
+            .positions = eeg::with_standard(in.positions, in.names),
             .stream = stream_->options(),
             .muted = wishes_.muted,
             .frozen = wishes_.frozen,
@@ -320,7 +322,15 @@ class Session {
   Clock::time_point last_status_ = start_;
 };
 
+// Whoever watches a stream on its page from a terminal need not name a file for its output.
+void discard_unseen_output(Options& o) {
+  if (!o.page || o.output != "-" || !o.output_format.empty() || ::isatty(STDOUT_FILENO) == 0) return;
+  o.output = "/dev/null";
+  message("what comes out is not kept; -o FILE writes it");
+}
+
 void run(Options o) {
+  discard_unseen_output(o);
   io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
   if (!o.start.empty()) use.also_reads({o.start});
   io::require_different_files(use.also_writes(trace_paths(o.trace)));

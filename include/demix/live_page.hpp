@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "demix/electrodes.hpp"
 #include "demix/stream_separator.hpp"
 
 /// A page in a browser to watch a stream, beside the stream: docs/live.md. The stream's thread puts frames
@@ -20,6 +21,7 @@ struct PageOptions {
   Index channels = 1;
   Index outputs = 1;
   std::vector<std::string> names;  ///< of the channels, or empty
+  eeg::Positions positions;        ///< of the channels, where they are electrodes; or empty
   StreamOptions stream;
   std::vector<Index> muted;      ///< at the start; outputs from 0
   bool frozen = false;           ///< at the start

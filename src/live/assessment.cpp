@@ -48,7 +48,7 @@ Assessment assess(const Matrix<double>& sample, const Snapshot& s, const StreamO
   const Index outputs = s.unmixing.rows();
   Assessment a;
   a.kurtosis = a.kurtosis_error = a.power = Vector<double>::Zero(outputs);
-  a.weights = Matrix<double>::Zero(s.unmixing.cols(), outputs);
+  a.mixing = a.weights = Matrix<double>::Zero(s.unmixing.cols(), outputs);
   const std::vector<Index> which = outputs_in_use(s.unmixing);
   const auto rank = static_cast<Index>(which.size());
   if (rank == 0 || sample.cols() < 2) return a;
@@ -65,6 +65,7 @@ Assessment assess(const Matrix<double>& sample, const Snapshot& s, const StreamO
     a.kurtosis_error(k) = kurtosis.error;
     a.power(k) = A.col(i).squaredNorm() * Y.row(i).squaredNorm() /
                  std::max(1e-300, power.sum() * static_cast<double>(Y.cols()));
+    a.mixing.col(k) = A.col(i);
     a.weights.col(k) = A.col(i).cwiseQuotient(deviation);
   }
   const bool one_pass = options.learn == StreamOptions::Learn::one_pass;

@@ -21,7 +21,8 @@ struct Snapshot {
 struct Assessment {
   Vector<double> kurtosis, kurtosis_error;
   Vector<double> power;    ///< share of the power of all channels
-  Matrix<double> weights;  ///< channels x outputs: what an output adds, as a share of the channel's deviation
+  Matrix<double> mixing;   ///< channels x outputs: what an output adds
+  Matrix<double> weights;  ///< the same, as a share of the channel's deviation
   double expected_error = 1;
   std::vector<std::pair<Index, Index>> unresolved;
 };

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "demix/io.hpp"
+#include "demix/scalp_map.hpp"
 #include "demix/version.hpp"
 
 namespace demix::live {
@@ -47,6 +49,19 @@ Snapshot nothing_yet(const PageOptions& o) {
           .unmixing = Matrix<double>::Zero(o.outputs, o.channels),
           .mixing = Matrix<double>::Zero(o.channels, o.outputs),
           .mean = Vector<double>::Zero(o.channels)};
+}
+
+// What an output adds at the electrodes, drawn over the head: rows of a square from the nose, the largest 1.
+ordered_json map_of(const eeg::Positions& positions, const Vector<double>& mixing) {
+  const eeg::ScalpMaps maps = eeg::scalp_maps(positions, mixing, 32);
+  if (maps.size == 0 || mixing.isZero()) return nullptr;
+  const Matrix<float>& grid = maps.grids[0];
+  const float largest = std::max(grid.cwiseAbs().maxCoeff(), std::numeric_limits<float>::min());
+  ordered_json values = ordered_json::array();
+  for (Index i = 0; i < maps.size; ++i) {
+    for (Index j = 0; j < maps.size; ++j) values.push_back(std::round(1000 * grid(i, j) / largest) / 1000);
+  }
+  return {{"size", maps.size}, {"radius", maps.radius}, {"electrodes", maps.electrodes}, {"values", values}};
 }
 
 Index sample_places(const PageOptions& o) {
@@ -199,12 +214,16 @@ std::string Watch::output(Index output) {
   require_output(output);
   const std::lock_guard assessing(assessing_);
   const Vector<double> weights = assessment().weights.col(output);
+  const Vector<double> mixing = assessment().mixing.col(output);
   Vector<double> latest;
   if (output < outputs_shown_) {
     const std::lock_guard lock(mutex_);
     latest = history_.latest(channels_shown_ + output, 16384);
   }
-  return text_of({{"output", output + 1}, {"weights", list_of(weights)}, {"spectrum", spectrum(latest)}});
+  return text_of({{"output", output + 1},
+                  {"weights", list_of(weights)},
+                  {"spectrum", spectrum(latest)},
+                  {"map", map_of(options_.positions, mixing)}});
 }
 
 Model Watch::model() {

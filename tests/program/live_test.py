@@ -43,6 +43,19 @@ class Page(Program):
                 w.process.wait(60)
             self.assertEqual(plain.read_bytes(), page.read_bytes())
 
+    def test_on_a_terminal_the_output_may_be_left_out(self):
+        main, terminal = os.openpty()
+        process = subprocess.Popen([DEMIX, "stream", self.file, "--channels", "4", "--rate", str(RATE), "--page", "0"],
+                                   stdout=terminal, stderr=subprocess.PIPE, text=True)
+        os.close(terminal)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, said)
+        self.assertIn("what comes out is not kept; -o FILE writes it", said)
+        os.set_blocking(main, False)
+        with self.assertRaises(OSError):  # nothing was written, and nobody has it open
+            os.read(main, 1)
+        os.close(main)
+
     def test_frames_are_those_of_the_file(self):
         with self.watched() as w:
             w.wait_for(lambda s: s["frames"] > 3000)

@@ -141,6 +141,47 @@ function drawSpectrum(canvas, values, rate) {
   context.stroke();
 }
 
+// A head from above, the nose at the top; what is not on the disc is left out.
+function drawMap(canvas, map) {
+  const box = canvas.getBoundingClientRect();
+  const context = prepare(canvas, box.width, box.height);
+  context.clearRect(0, 0, box.width, box.height);
+  const edge = Math.max(1.16, map.radius) + 0.02;
+  const unit = Math.min(box.width, box.height) / 2 / edge;
+  const x = v => box.width / 2 + v * unit, y = v => box.height / 2 - v * unit;
+  const grid = document.createElement('canvas');
+  grid.width = grid.height = map.size;
+  const pixels = grid.getContext('2d').createImageData(map.size, map.size);
+  map.values.forEach((v, i) => {  // from blue over white to orange
+    const far = Math.min(1, Math.abs(v)), end = v > 0 ? [213, 94, 0] : [0, 114, 178];
+    end.forEach((c, k) => { pixels.data[4 * i + k] = 255 + (c - 255) * far; });
+    pixels.data[4 * i + 3] = 255;
+  });
+  grid.getContext('2d').putImageData(pixels, 0, 0);
+  context.save();
+  context.beginPath();
+  context.arc(x(0), y(0), map.radius * unit, 0, 2 * Math.PI);
+  context.clip();
+  context.drawImage(grid, x(-map.radius), y(map.radius), 2 * map.radius * unit, 2 * map.radius * unit);
+  context.restore();
+  context.strokeStyle = colour('--soft');
+  context.lineWidth = 1.2;
+  context.beginPath();
+  context.arc(x(0), y(0), unit, 0, 2 * Math.PI);
+  context.moveTo(x(-0.13), y(0.99));
+  context.lineTo(x(0), y(1.14));
+  context.lineTo(x(0.13), y(0.99));
+  for (const side of [-1, 1]) {
+    context.moveTo(x(0.995 * side), y(0.12));
+    context.lineTo(x(1.1 * side), y(0.1));
+    context.lineTo(x(1.1 * side), y(-0.1));
+    context.lineTo(x(0.995 * side), y(-0.12));
+  }
+  context.stroke();
+  context.fillStyle = '#1a1a1a';
+  for (const [across, up] of map.electrodes) context.fillRect(x(across) - 1, y(up) - 1, 2, 2);
+}
+
 function drawWeights(canvas, weights) {
   const box = canvas.getBoundingClientRect();
   const context = prepare(canvas, box.width, box.height);

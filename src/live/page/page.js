@@ -148,6 +148,13 @@ function draw(all) {
   overlay();
 }
 
+// Where the axis goes: below the rows, or at the lower edge of what is seen of them.
+function axisAt() {
+  const covered = $('detail').hidden ? 0 : $('detail').offsetHeight;
+  const seen = innerHeight - covered - $('over').getBoundingClientRect().top - 22;
+  return Math.round(Math.max(2 * page.row, Math.min(page.height, seen)));
+}
+
 // The axis, changes of the mixing and marks: on a canvas of their own, as the traces move.
 function overlay() {
   const context = prepare($('over'), page.width, page.height + 22);
@@ -161,13 +168,16 @@ function overlay() {
   const between = [1, 2, 5, 10].find(n => n * ten >= rough) * ten * unit;
   context.font = '11px sans-serif';
   context.textAlign = 'center';
+  const axis = axisAt();
+  context.fillStyle = colour('--paper');
+  context.fillRect(0, axis, page.width, 22);
   context.fillStyle = colour('--soft');
-  context.fillRect(0, page.height + 0.5, page.width, 0.5);
+  context.fillRect(0, axis + 0.5, page.width, 0.5);
   for (let n = Math.max(0, Math.ceil((end - seen) / between)); n * between <= end; ++n) {
     const at = Math.round(x(n * between)) + 0.5;
-    context.fillRect(at, page.height, 1, 4);
+    context.fillRect(at, axis, 1, 4);
     const text = time(n * between), half = context.measureText(text).width / 2 + 2;
-    if (at - half > 0 && at + half < page.width) context.fillText(text, at, page.height + 16);
+    if (at - half > 0 && at + half < page.width) context.fillText(text, at, axis + 16);
   }
   const boundary = page.shown.findIndex(row => row >= s.channels_shown);
   if (boundary > 0) {
@@ -413,6 +423,7 @@ $('scroll').addEventListener('input', () => {
   const [first, last] = page.status.shown.map(f => Math.floor(f / page.step));
   goTo(first + page.columns + Math.round($('scroll').value / 1000 * (last - first - page.columns)));
 });
+addEventListener('scroll', () => { if (page.data) overlay(); }, {passive: true});
 addEventListener('resize', () => { if (page.status) restart(); });
 const scheme = matchMedia('(prefers-color-scheme: dark)');
 dark(scheme.matches);

@@ -3,6 +3,8 @@
 
 const percent = x => (100 * x >= 10 ? (100 * x).toFixed(0) : (100 * x).toFixed(1)) + ' %';
 
+const short = x => Math.abs(x) >= 10 ? x.toFixed(0) : x.toFixed(1);
+
 function labels() {
   const s = page.status;
   $('labels').replaceChildren(...page.shown.map((row, place) => {
@@ -39,8 +41,9 @@ function tell() {
     name.textContent = k < 0 ? s.channel_names[row] || 'input ' + (row + 1) : s.names[k];
     label.title = name.textContent;
     const used = k < 0 || s.in_use.includes(k + 1);
-    const facts = () => (muted ? 'muted, ' : '') + percent(s.power[k]) + ', kurt. ' + (+s.kurtosis[k]).toPrecision(2);
+    const facts = () => (muted ? 'muted, ' : '') + percent(s.power[k]) + ', kurt. ' + short(s.kurtosis[k]);
     small.textContent = k < 0 ? '' : used ? facts() : 'not in use';
+    small.title = small.textContent;
     label.classList.toggle('muted', muted);
     label.classList.toggle('unused', !used && s.rank > 0);
     label.classList.toggle('chosen', row === page.shown[page.chosen]);
@@ -54,6 +57,8 @@ function tell() {
 function choose(place, open) {
   page.chosen = Math.max(0, Math.min(place, page.shown.length - 1));
   tell();
+  const label = $('labels').children[page.chosen];
+  if (label) label.scrollIntoView({block: 'nearest'});
   const k = page.shown[page.chosen] - page.status.channels_shown;
   if (k < 0) $('detail').hidden = true;
   else if (open || !$('detail').hidden) detail(k);
@@ -85,4 +90,7 @@ async function detail(k) {
   $('spectrum-span').textContent = spectrumSpan(o.spectrum);
   drawSpectrum($('spectrum'), o.spectrum, s.rate);
   drawWeights($('weights'), o.weights);
+  $('scalp').hidden = !o.map;
+  $('detail').classList.toggle('mapped', Boolean(o.map));
+  if (o.map) drawMap($('map'), o.map);
 }
