@@ -122,9 +122,11 @@ check-format: scripts/.installed-lint
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 
 # In a folder of its own, file by file: clang-tidy cannot read headers that GCC precompiled.
-lint: check-format scripts/.installed-build
-	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEMIX_UNITY=OFF -DDEMIX_BUILD_TESTS=OFF > /dev/null
-	git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-lint --quiet
+lint: check-format scripts/.installed-build scripts/.installed-mpi
+	cmake --preset release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDEMIX_UNITY=OFF \
+	  -DDEMIX_BUILD_TESTS=OFF -DDEMIX_BUILD_MPI=ON > /dev/null
+	git ls-files 'src/*.cpp' 'cli/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-lint --quiet 2> build-lint/errors \
+	  || { cat build-lint/errors; exit 1; }
 
 format:
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i

@@ -57,11 +57,18 @@ function tell() {
 function choose(place, open) {
   page.chosen = Math.max(0, Math.min(place, page.shown.length - 1));
   tell();
-  const label = $('labels').children[page.chosen];
-  if (label) label.scrollIntoView({block: 'nearest'});
+  reveal();
   const k = page.shown[page.chosen] - page.status.channels_shown;
   if (k < 0) $('detail').hidden = true;
   else if (open || !$('detail').hidden) detail(k);
+}
+
+// Scrolls the chosen row to where the details do not cover it.
+function reveal() {
+  const label = $('labels').children[page.chosen];
+  if (!label) return;
+  label.style.scrollMarginBottom = ($('detail').hidden ? 16 : $('detail').offsetHeight + 30) + 'px';
+  label.scrollIntoView({block: 'nearest'});
 }
 
 async function detail(k) {
@@ -93,4 +100,5 @@ async function detail(k) {
   $('scalp').hidden = !o.map;
   $('detail').classList.toggle('mapped', Boolean(o.map));
   if (o.map) drawMap($('map'), o.map);
+  if (opened) reveal();
 }
