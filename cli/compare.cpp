@@ -227,14 +227,14 @@ void add_compare(Program& program) {
   auto o = std::make_shared<Options>();
   add_problem_options(sub, o->problem);
   sub.option("--methods", o->methods,
-             "Methods, comma-separated, each NAME[:FORM][@ETA], see `demix methods` (default the paper's "
-             "six and "
-             "the stream)")
+             "Methods, comma-separated, each NAME[:FORM][@ETA], see `demix methods` (default: those of the "
+             "paper, sm-ica and stream)")
+      .value("NAME")
       .comma_separated();
   sub.option(
          "--measure", o->measure,
-         "Error to report. now: of the current demixing matrix, outputs scaled to variance 1; running: the "
-         "paper's, of all outputs so far")
+         "Error to report. now: of the current demixing matrix, with outputs scaled to variance 1; running: "
+         "mean over all outputs so far, as in the paper")
       .one_of({"now", "running"})
       .show_default();
   sub.option("-o,--output", o->folder, "Folder for the figure, runs.csv and comparison.json")

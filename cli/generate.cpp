@@ -168,6 +168,7 @@ void add_generate(Program& program) {
                         .show_default();
   Option sources =
       sub.option("--sources", o->sources, "Sources to use instead of a scenario, comma-separated")
+          .value("NAME")
           .comma_separated()
           .one_of(source_names())
           .excludes(scenario);
@@ -181,13 +182,14 @@ void add_generate(Program& program) {
   sub.flag("--white", o->white, "Whiten the mixtures; for --sources and --from");
   sub.option("--samples", o->samples, "Number of frames").range(1, 1000000000).excludes(from).show_default();
   sub.option("--seed", o->seed, "Random seed").show_default();
-  sub.option("--condition", o->condition, "Condition number of the mixing matrix (default Gaussian entries)")
+  sub.option("--condition", o->condition,
+             "Condition number of the mixing matrix; 1 = a rotation (default: Gaussian entries)")
       .real_range(1, 1e12);
-  sub.flag("--waveform", o->waveform, "Waveforms of one second instead of independent samples");
+  sub.flag("--waveform", o->waveform, "Draw one second of waveforms instead of independent samples");
   sub.option("-o,--output", o->folder, "Folder for sources, mixing and mixtures").value("FOLDER").required();
   add_read_options(sub, o->from);
   sub.flag("--json", o->json, "Print JSON");
-  sub.footer("Files hold one frame per row: (samples, channels). mixing.npy holds A: mixtures = A sources.");
+  sub.footer("Files hold one frame per row: (frames, channels). mixing.npy holds A: mixtures = A sources.");
   sub.run([o] { run(*o); });
 }
 

@@ -51,8 +51,7 @@ Feed prepare_feed(const Method& method, const Recording& X, const MethodOptions&
   Feed feed{whiten(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(channels), channels, 0};
   if (method.input == Input::white && !o.whiten && !is_white(feed.white(), feed.white().samples)) {
     throw NeedsWhitening(name + " needs white input, and this is not (its condition number is " +
-                         condition(feed.white()) +
-                         "); have it whitened first, or say that it is not to be, to see what happens");
+                         condition(feed.white()) + "); have it whitened first, or try it as it is");
   }
   if (method.input != Input::any) feed.shift = feed.white().mean;
   if (feed.whitened) feed.inputs = feed.white().whitener.rows();

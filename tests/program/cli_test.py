@@ -26,9 +26,31 @@ class Cli(Program):
                         "merge", "compare", "tune", "stream"):
             self.assertIn("--", self.ok(command, "--help").stdout)
 
+    def test_help_fits_110_columns(self):
+        commands = [line.split()[0] for line in self.ok("--help").stdout.split("\nCommands:\n")[1].split("\n\n")[0]
+                    .splitlines() if line[2] != " "]
+        self.assertIn("completion", commands)
+        for words in [["--help"], ["methods"], *([c, "--help"] for c in commands)]:
+            for line in self.ok(*words).stdout.splitlines():
+                self.assertLessEqual(len(line), 110, (words, line))
+
+    def test_help_names_values(self):
+        for command, value in (("stream", "--page [ADDRESS:PORT] "), ("demo", "--page ADDRESS:PORT "),
+                               ("separate", "--trace FILE.npz "), ("separate", "--bad FROM-TO,... "),
+                               ("apply", "--remove K,... "), ("fit", "--variable NAME "), ("fit", "--rate HZ ")):
+            self.assertIn(value, self.ok(command, "--help").stdout, command)
+        self.assertIn("[ADDRESS:PORT]", self.ok("completion", "man").stdout)
+
+    def test_a_wrong_value_suggests_the_nearest(self):
+        self.refused("--method: unknown value 'fastca'; did you mean fastica?", "fit", "x", "-o", "y", "--method",
+                     "fastca", code=2)
+        self.refused("--join: unknown value 'x'; give one of channels, frames", "fit", "x", "-o", "y", "--join", "x",
+                     code=2)
+        self.refused("did you mean fastica?", "compare", "--methods", "sm-ica,fastca", code=2)
+
     def test_misuse_is_exit_2(self):
         self.refused("unknown command", "frobnicate", code=2)
-        self.refused("subcommand", code=2)
+        self.refused("no command given; start with demix demo (see demix --help)", code=2)
         self.refused("--output", "generate", code=2)
         self.refused("--scenario", "generate", "--scenario", 9, "-o", self.dir / "g", code=2)
         self.refused("--method", "separate", "x.npy", "--method", "magic", "-o", self.dir / "o", code=2)

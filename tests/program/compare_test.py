@@ -66,7 +66,7 @@ class Experiments(Program):
     def test_misuse(self):
         self.refused("magic", "compare", "--methods", "magic", code=2)
         self.refused("no form 'x'", "compare", "--methods", "easi:x", code=2)
-        self.refused("not online", "compare", "--methods", "fobi", "--samples", 100, code=2)
+        self.refused("is a batch method", "compare", "--methods", "fobi", "--samples", 100, code=2)
         self.refused("--scenario", "compare", "--scenario", 7, code=2)
         self.refused("--sources", "compare", "--scenario", 1, "--sources", "sine,sine", code=2)
         self.refused("at least two", "compare", "--sources", "sine", code=2)

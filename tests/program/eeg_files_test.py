@@ -397,7 +397,7 @@ class BeforeTheFit(EegFiles):
                        "auto").stderr
         self.assertIn("E3 is not learned from: it is flat", note)
         self.assertIn("E7 is not learned from: it is", note)
-        self.assertIn("1 stretch beyond reason, 1.0 s in all", note)
+        self.assertIn("1 segment with extreme values, 1.0 s in all", note)
         self.assertEqual(len(self.model()["names"]), 8)
         self.assertEqual(self.model()["samples"], 128 * 59)
 

@@ -128,7 +128,7 @@ class Merge(Program):
 
     def test_what_is_not_known_is_said(self):
         result = self.ok("merge", *self.parts(), "-o", self.dir / "model.json")
-        self.assertIn("crosstalk to expect: cannot tell: merged sums tell nothing of it", result.stderr)
+        self.assertIn("crosstalk to expect: cannot tell: needs the frames", result.stderr)
         self.ok("apply", self.dir / "model.json", self.dir / "all.npy", "-o", self.dir / "y.npy")
 
     def test_refused(self):
