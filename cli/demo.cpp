@@ -150,7 +150,8 @@ void add_demo(Program& program) {
   Arguments sub = program.command("demo", "Mix built-in sources, separate them, and show the result");
   auto o = std::make_shared<Options>();
   sub.option("-o,--output", o->folder, "Folder for the figures").value("FOLDER").show_default();
-  sub.option("--samples", o->samples, "Number of frames").range(1000, 10000000).show_default();
+  sub.option("--frames", o->samples, "Number of frames").range(1000, 10000000).show_default();
+  sub.renamed("--samples", "--frames");
   sub.option("--seed", o->seed, "Random seed").show_default();
   sub.flag("--json", o->json, "Print the numbers as JSON");
   sub.flag("--live", o->live,

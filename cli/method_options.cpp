@@ -242,8 +242,9 @@ FitOptions fit_options(const MethodChoice& choice) {
   } else {
     options.components = static_cast<Index>(choice.components);
   }
-  if (options.live && !choice.bad.empty()) {
-    throw UsageError("--bad", "cannot be with --live, which is of the frames that were learned from");
+  if (options.online_output && !choice.bad.empty()) {
+    throw UsageError("--bad",
+                     "cannot be with --online-output, which holds only frames that were learned from");
   }
   if (choice.threads > 0) limit_threads(choice.threads);
   return fit;

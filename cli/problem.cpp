@@ -35,19 +35,25 @@ void add_problem_options(Arguments& command, ProblemOptions& o) {
           .value("FILE")
           .excludes(scenario)
           .excludes(sources);
-  command.flag("--white", o.white, "Whiten the mixtures").excludes(scenario);
+  command.option("--whiten", o.whiten, "Whiten the mixtures")
+      .one_of({"yes", "no"})
+      .show_default()
+      .excludes(scenario);
+  command.renamed("--white", "--whiten yes");
   command.flag("--shuffle", o.shuffle, "Shuffle the frames of --data").needs(data);
   command
       .option("--condition", o.condition,
               "Condition number of the mixing matrix; 1 = a rotation (default: Gaussian entries)")
       .real_range(1, 1e12)
       .excludes(scenario);
-  command.option("--seeds", o.runs.seeds, "Number of random draws of sources, mixing and initial weights")
+  command.option("--draws", o.runs.seeds, "Number of random draws of sources, mixing and initial weights")
       .range(1, 1000000)
       .show_default();
-  command.option("--samples", o.runs.samples, "Number of frames of each run, at most those of --data")
+  command.renamed("--seeds", "--draws");
+  command.option("--frames", o.runs.samples, "Number of frames of each run, at most those of --data")
       .range(10, 1000000000)
       .show_default();
+  command.renamed("--samples", "--frames");
   command.option("--seed", o.runs.seed, "First random seed").show_default();
   command
       .option("--threads", o.runs.threads,
@@ -102,13 +108,13 @@ void require_sources(const std::string& file, const Matrix<double>& S) {
 std::vector<Problem> problems(const ProblemOptions& o) {
   std::vector<Problem> all;
   if (o.by_scenario()) {
-    if (o.white) throw UsageError("--white", "needs --sources or --data");
+    if (o.whiten == "yes") throw UsageError("--whiten", "needs --sources or --data");
     if (o.condition > 0) throw UsageError("--condition", "needs --sources or --data");
     for (const int s : std::set(o.scenarios.begin(), o.scenarios.end())) all.push_back(scenario_problem(s));
     return all;
   }
   Problem p;
-  p.white = o.white;
+  p.white = o.whiten == "yes";
   p.condition = o.condition;
   p.shuffle = o.shuffle;
   for (const std::string& s : o.sources) {

@@ -93,8 +93,9 @@ void add_separate(Program& program) {
            "Apply --highpass, --lowpass and --notch to the written sources, too (default: sources of the "
            "unfiltered "
            "recording)");
-  sub.flag("--live", o->choice.options.live,
+  sub.flag("--online-output", o->choice.options.online_output,
            "Online methods: write the outputs computed while learning instead of those of the final model");
+  sub.renamed("--live", "--online-output");
   add_trace_option(sub, o->trace, "sm-ica");
   sub.flag("--json", o->json, "Print the contents of summary.json");
   sub.run([o] { run(*o); });

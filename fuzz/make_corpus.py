@@ -330,11 +330,11 @@ def make_commands():
         "stream": "stream - --format f64 --channels 4 --track 2.5 --rate 100 --robust --state s --save-every 10",
         "moments": "moments a.f32 b.f32 --channels 4 -m jade --bad 1-2 -o a.sums", "merge": "merge a.sums b.sums -o m.json",
         "apply": "apply m.json a.npy -o y.npy --remove 1,3", "info": "info --json --variable x a.mat",
-        "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --seeds 2 --samples 100",
-        "compare": "compare --methods easi@0.01,sm-ica:natural --sources sine,laplace --white --measure now",
-        "generate": "generate --sources square,sine --samples 10 --condition 3 -o d", "score": "score a --truth b --raw",
+        "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --draws 2 --frames 100",
+        "compare": "compare --method easi@0.01,sm-ica:natural --sources sine,laplace --whiten yes --measure now",
+        "generate": "generate --sources square,sine --frames 10 --condition 3 -o d", "score": "score a --truth b --raw",
         "reproduce": "reproduce figure1 --quick --expect e.json", "methods": "methods --json", "help": "fit --help",
-        "demo": "demo --samples 5000 --seed 3", "completion": "completion zsh", "version": "--version",
+        "demo": "demo --frames 5000 --seed 3", "completion": "completion zsh", "version": "--version",
         "misused": "fit --seed 18446744073709551616 --components nan"}
     for name, line in lines.items():
         put("arguments", name, line.replace(" ", "\n").encode())

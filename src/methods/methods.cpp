@@ -264,7 +264,7 @@ MethodOptions Method::checked(MethodOptions o) const {
   } else {
     refuse(o.passes != 1, name, "passes");
     refuse(o.shuffle, name, "shuffle");
-    refuse(o.live, name, "live");
+    refuse(o.online_output, name, "online_output");
     refuse(o.whiten.has_value(), name, "whiten");
   }
   if (forms.size() > 1) o.form = chosen.name;

@@ -171,7 +171,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
   const std::unique_ptr<OnlineSeparator> separator = method.start(feed.inputs, feed.outputs, o);
 
   Outcome out;
-  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, feed.white().samples);
+  if (o.online_output) out.online_output = Matrix<double>::Zero(feed.outputs, feed.white().samples);
   Vector<double> frame(X.channels());
   Vector<double> x(feed.inputs);
   Vector<double> y(feed.outputs);
@@ -183,7 +183,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
       x = frame;
     }
     if (!separator->step(x, y)) return false;
-    if (o.live) out.live.col(t) = y;
+    if (o.online_output) out.online_output.col(t) = y;
     if (o.trace != nullptr) separator->note(*o.trace);
     return true;
   });

@@ -106,7 +106,7 @@ def commands(bad):
         (["fit", "good.csv", "--frame-weights", bad, "-o", "m.json"], ["m.json"]),
         # A link that leads nowhere is followed.
         (["stream", "good.csv", "-o", "y.f64", "--state", bad], ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
-        (["compare", "--data", bad, "--samples", "100", "--seeds", "1", "--methods", "easi"], []),
+        (["compare", "--data", bad, "--frames", "100", "--draws", "1", "--method", "easi"], []),
     ]
 
 

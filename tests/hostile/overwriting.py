@@ -18,8 +18,8 @@ INSIDE = [
     ("sources.csv", ["separate", "i.csv", "--truth", "IN", "-o", "d"]),
     ("sources.npy", ["generate", "--from", "IN", "-o", "d"]), ("mixtures.npy", ["generate", "--from", "IN", "-o", "d"]),
     ("mixing.npy", ["generate", "--from", "IN", "-o", "d"]),
-    ("runs.csv", ["compare", "--data", "IN", "--samples", "100", "--seeds", "1", "--methods", "easi", "-o", "d"]),
-    ("cells.csv", ["tune", "--data", "IN", "--samples", "100", "--seeds", "1", "--eta", "1e-3", "--tau", "1", "-o", "d"]),
+    ("runs.csv", ["compare", "--data", "IN", "--frames", "100", "--draws", "1", "--method", "easi", "-o", "d"]),
+    ("cells.csv", ["tune", "--data", "IN", "--frames", "100", "--draws", "1", "--eta", "1e-3", "--tau", "1", "-o", "d"]),
     ("numbers.json", ["reproduce", "objective", "--quick", "--expect", "IN", "-o", "d"]),
 ]
 

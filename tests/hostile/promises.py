@@ -87,10 +87,10 @@ def misuse(trial):
                       ["fit", "x.csv", "-o", "m.json", "-m", "\x1b[2J"], ["fit", "x.csv", "-o", "m.json", "--components", "nan"],
                       ["fit", "x.csv", "-o", "m.json", "--components", "-1"], ["fit", "x.csv", "-o", "m.json", "--bad", "9-1"],
                       ["separate", "x.csv", "-o", ""], ["separate", "x.csv", "-o", "x.csv/below"], ["fit", "x.csv", "-o", "."],
-                      ["fit", "x.csv", "-o", "no/such/folder/m.json"], ["generate", "-o", "g", "--samples", "1e30"],
+                      ["fit", "x.csv", "-o", "no/such/folder/m.json"], ["generate", "-o", "g", "--frames", "1e30"],
                       ["generate", "-o", "g", "--condition", "inf"], ["stream", "x.csv", "--track", "1e300", "--rate", "1"],
-                      ["stream", "x.csv", "--saturation", "inf"], ["tune", "--eta", "nan"], ["tune", "--eta", "1e-3,,2", "--tau", "1", "--samples", "100", "--seeds", "1"],
-                      ["compare", "--methods", "nosuch"], ["completion", "fish"], ["reproduce", "nosuch"],
+                      ["stream", "x.csv", "--saturation", "inf"], ["tune", "--eta", "nan"], ["tune", "--eta", "1e-3,,2", "--tau", "1", "--frames", "100", "--draws", "1"],
+                      ["compare", "--method", "nosuch"], ["completion", "fish"], ["reproduce", "nosuch"],
                       ["fit", "x.csv", "-o", "m.json", "--threads", "0"], ["fit", *["x.csv"] * 300, "-o", "m.json", "-m", "fobi"]]:
             attempt(trial, "misuse", words, folder, ["m.json"], codes=(0, 1, 2))
 

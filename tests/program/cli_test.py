@@ -46,7 +46,7 @@ class Cli(Program):
                      "fastca", code=2)
         self.refused("--join: unknown value 'x'; give one of channels, frames", "fit", "x", "-o", "y", "--join", "x",
                      code=2)
-        self.refused("did you mean fastica?", "compare", "--methods", "sm-ica,fastca", code=2)
+        self.refused("did you mean fastica?", "compare", "--method", "sm-ica,fastca", code=2)
 
     def test_misuse_is_exit_2(self):
         self.refused("unknown command", "frobnicate", code=2)
@@ -69,6 +69,13 @@ class Cli(Program):
                 self.assertEqual(p.returncode, 2)
                 self.assertIn(f"{old}: is called {new} now", p.stderr)
             self.assertNotIn("--weights ", run(command, "--help").stdout)
+
+        for command, old, new in (("separate", "--live", "--online-output"), ("demo", "--samples", "--frames"),
+                                  ("generate", "--samples", "--frames"), ("generate", "--white", "--whiten yes"),
+                                  ("compare", "--methods", "--method"), ("compare", "--white", "--whiten yes"),
+                                  ("compare", "--samples", "--frames"), ("compare", "--seeds", "--draws"),
+                                  ("tune", "--seeds", "--draws"), ("tune", "--samples", "--frames")):
+            self.refused(f"{old}: is called {new} now", command, old, 3, code=2)
 
     def test_methods(self):
         table = self.ok("methods").stdout
@@ -98,7 +105,7 @@ class Cli(Program):
 
     def test_generate_separate_score(self):
         data = self.dir / "data"
-        self.ok("generate", "--scenario", 4, "--samples", 50000, "--seed", 3, "-o", data)
+        self.ok("generate", "--scenario", 4, "--frames", 50000, "--seed", 3, "-o", data)
         S, X, A = (np.load(data / f"{n}.npy") for n in ("sources", "mixtures", "mixing"))
         self.assertEqual(X.shape, (50000, 3))
         np.testing.assert_allclose(X, S @ A.T, atol=1e-12)
@@ -128,7 +135,7 @@ class Cli(Program):
 
     def test_the_network_with_the_papers_settings(self):
         data = self.dir / "data"
-        self.ok("generate", "--scenario", 1, "--samples", 20000, "-o", data)
+        self.ok("generate", "--scenario", 1, "--frames", 20000, "-o", data)
         self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--form", "published", "--eta", 1e-3, "--tau", 0.75, "--lambda",
                 "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
         score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
@@ -137,7 +144,7 @@ class Cli(Program):
 
     def test_fit_apply_info(self):
         data = self.dir / "data"
-        self.ok("generate", "--sources", "sine,laplace,square", "--samples", 30000, "-o", data)
+        self.ok("generate", "--sources", "sine,laplace,square", "--frames", 30000, "-o", data)
         X = np.load(data / "mixtures.npy")
         model_file = self.dir / "m.json"
         self.assertEqual(self.ok("fit", data / "mixtures.npy", "-o", model_file).stdout, f"{model_file}\n")
@@ -175,7 +182,7 @@ class Cli(Program):
 
     def test_rules(self):
         data = self.dir / "data"
-        self.ok("generate", "--sources", "sine,laplace,uniform", "--samples", 50000, "-o", data)
+        self.ok("generate", "--sources", "sine,laplace,uniform", "--frames", 50000, "-o", data)
         mixtures = data / "mixtures.npy"
 
         def mse(*args):
@@ -191,7 +198,7 @@ class Cli(Program):
         self.assertIn("warning: components", result.stderr)  # cubic: not for these
         self.assertIn("still hold about", result.stderr)
         alike = self.dir / "alike"  # a cubic rule stops halfway between two Laplace sources
-        self.ok("generate", "--sources", "laplace,laplace", "--samples", 50000, "-o", alike)
+        self.ok("generate", "--sources", "laplace,laplace", "--frames", 50000, "-o", alike)
         for method in ("easi", "amari", "hj"):
             result = self.ok("separate", alike / "mixtures.npy", "--method", method, "--whiten", "yes", "-o",
                              self.dir / "out")
@@ -211,13 +218,13 @@ class Cli(Program):
         self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10, "-o", self.dir / "new")
 
     def test_divergence_is_reported(self):
-        self.ok("generate", "--scenario", 3, "--samples", 50000, "-o", self.dir / "data")
+        self.ok("generate", "--scenario", 3, "--frames", 50000, "-o", self.dir / "data")
         self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--form",
                      "published", "--eta", 5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
 
     def test_the_seed_decides(self):
         for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-            self.ok("generate", "--samples", 100, "--seed", seed, "-o", self.dir / name)
+            self.ok("generate", "--frames", 100, "--seed", seed, "-o", self.dir / name)
         a, b, c = ((self.dir / n / "mixtures.npy").read_bytes() for n in "abc")
         self.assertEqual(a, b)
         self.assertNotEqual(a, c)
@@ -243,7 +250,7 @@ class Cli(Program):
         self.assertEqual(np.load(self.dir / "out" / "sources.npy").shape, (5000, 2))
 
     def test_equal_kurtosis_is_said(self):
-        self.ok("generate", "--sources", "laplace,laplace,square", "--samples", 20000, "-o", self.dir / "d")
+        self.ok("generate", "--sources", "laplace,laplace,square", "--frames", 20000, "-o", self.dir / "d")
         result = self.ok("separate", self.dir / "d" / "mixtures.npy", "--method", "fobi", "-o", self.dir / "out")
         self.assertIn("components 1 and 2 are too alike to tell apart with 20000 frames", result.stderr)
 
@@ -336,7 +343,7 @@ class Cli(Program):
             self.refused("--eta", "separate", good, "--method", "sm-ica", "--form", "published", "--eta", word, "-o",
                          self.dir / "out", code=2)
         self.refused("--sources", "generate", "--sources", "triangle", "-o", self.dir / "out", code=2)
-        self.refused("too few to whiten", "generate", "--scenario", 1, "--samples", 2, "-o", self.dir / "out")
+        self.refused("too few to whiten", "generate", "--scenario", 1, "--frames", 2, "-o", self.dir / "out")
 
     def test_a_full_disk_is_noticed(self):
         with open("/dev/full", "w") as full:

@@ -288,7 +288,7 @@ class NothingHalfWritten(Files):
         gnuplot.parent.mkdir()
         gnuplot.write_text("#!/bin/sh\nexec sleep 30\n")
         gnuplot.chmod(0o755)
-        p = subprocess.Popen([DEMIX, "demo", "--samples", "1000", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
+        p = subprocess.Popen([DEMIX, "demo", "--frames", "1000", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, env={**os.environ, "PATH": f"{gnuplot.parent}:{os.environ['PATH']}"},
                              start_new_session=True)
         end = time.monotonic() + 60
@@ -304,8 +304,8 @@ class Words(Files):
         for word in ("18446744073709551616", "-1", "99999999999999999999999", "1.5", "x"):
             self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word, "-o",
                          self.dir / "g", code=2)
-        self.ok("generate", "--seed", 18446744073709551615, "--samples", 100, "-o", self.dir / "g")
-        self.refused("--samples", "generate", "--samples", 9223372036854775808, "-o", self.dir / "h", code=2)
+        self.ok("generate", "--seed", 18446744073709551615, "--frames", 100, "-o", self.dir / "g")
+        self.refused("--frames", "generate", "--frames", 9223372036854775808, "-o", self.dir / "h", code=2)
         self.refused("--remove", "apply", "m.json", "x.csv", "-o", "y.csv", "--remove", "1,9223372036854775809", code=2)
 
     def test_expected_numbers(self):

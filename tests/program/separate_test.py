@@ -38,7 +38,7 @@ class Separate(Program):
         return [self.dir / "a.wav", self.dir / "b.wav"]
 
     def test_trace_dynamics_and_autapses(self):
-        self.ok("generate", "--sources", "square,sine,sawtooth", "--samples", 20000, "--seed", 4, "-o", self.dir / "g")
+        self.ok("generate", "--sources", "square,sine,sawtooth", "--frames", 20000, "--seed", 4, "-o", self.dir / "g")
         mixtures = self.dir / "g" / "mixtures.npy"
         published = ("--method", "sm-ica", "--form", "published", "--eta", "1e-3", "--tau", "0.5", "--whiten", "yes")
         solved = {}
@@ -95,7 +95,7 @@ class Separate(Program):
 
     def test_sound_of_other_kinds_and_channels(self):
         self.ok("generate", "--from", *self.sound(), "-o", self.dir / "mix")
-        self.ok("generate", "--sources", "laplace,uniform", "--samples", 4000, "-o", self.dir / "made")
+        self.ok("generate", "--sources", "laplace,uniform", "--frames", 4000, "-o", self.dir / "made")
         made = self.dir / "made" / "mixtures.npy"
         self.ok("fit", made, "-o", self.dir / "m.json")
         for kind, tolerance in (("wav", 1e-6), ("flac", 1e-6), ("aiff", 1e-6), ("ogg", 0.2)):
@@ -239,8 +239,8 @@ class Separate(Program):
                      "-o", self.dir / "x.json")
         self.refused("frame 4999; remove or repair frames with NaN or Inf first (counted without the bad frames)", "fit",
                      self.dir / "spoilt.npy", "--bad", "0-2", "-o", self.dir / "x.json")
-        self.refused("--live", "separate", self.dir / "clean.npy", "-m", "stream", "--live", "--bad", "0-2", "-o",
-                     self.dir / "out", code=2)
+        self.refused("--online-output", "separate", self.dir / "clean.npy", "-m", "stream", "--online-output",
+                     "--bad", "0-2", "-o", self.dir / "out", code=2)
 
     def test_order_stability_and_threads(self):
         rng = np.random.default_rng(9)
@@ -297,7 +297,7 @@ class Separate(Program):
             self.refused("folder", "info", path)
 
     def test_report(self):
-        self.ok("generate", "--sources", "laplace,uniform,square", "--samples", 5000, "-o", self.dir / "d")
+        self.ok("generate", "--sources", "laplace,uniform,square", "--frames", 5000, "-o", self.dir / "d")
         s = self.summary(self.dir / "d" / "mixtures.npy", "--truth", self.dir / "d" / "sources.npy", "-o", self.dir / "o")
         import xml.etree.ElementTree as xml
         page = Path(s["report"]).read_text()

@@ -58,7 +58,7 @@ class Threads(Program):
         self.same(self.dir / "f.npy", "--rate", 1000, "--bad", "3-20,100-110")
 
     def test_comparisons(self):
-        common = ("compare", "--scenario", 1, "--samples", 2000, "--seeds", 4, "--methods", "stream,easi", "--json")
+        common = ("compare", "--scenario", 1, "--frames", 2000, "--draws", 4, "--method", "stream,easi", "--json")
         self.assertEqual(self.ok(*common, "--threads", 1).stdout, self.ok(*common, "--threads", 4).stdout)
 
 
