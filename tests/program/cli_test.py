@@ -81,7 +81,8 @@ class Cli(Program):
         table = self.ok("methods").stdout
         listed = json.loads(self.ok("methods", "--json").stdout)
         names = {m["name"] for m in listed}
-        self.assertLessEqual({"fobi", "jade", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi", "nonlinear-oja",
+        self.assertLessEqual({"fobi", "jade", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi",
+                              "nonlinear-oja",
                               "infomax", "amari", "eghr", "bcm", "oja-subspace", "psp", "bio-nica", "orica"}, names)
         self.assertEqual({m["name"] for m in listed if m["local"] == "yes"}, {"hj", "eghr", "bcm", "psp", "bio-nica"})
         network = next(m for m in listed if m["name"] == "sm-ica")
@@ -136,8 +137,8 @@ class Cli(Program):
     def test_the_network_with_the_papers_settings(self):
         data = self.dir / "data"
         self.ok("generate", "--scenario", 1, "--frames", 20000, "-o", data)
-        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--form", "published", "--eta", 1e-3, "--tau", 0.75, "--lambda",
-                "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
+        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--form", "published", "--eta", 1e-3,
+                "--tau", 0.75, "--lambda", "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
         score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
                                    "--json").stdout)
         self.assertLess(score["mse"], 0.05)
@@ -151,7 +152,8 @@ class Cli(Program):
         model = json.loads(model_file.read_text())
         B, A, mean = (np.array(model[k]) for k in ("unmixing", "mixing", "mean"))
         self.ok("separate", data / "mixtures.npy", "-o", self.dir / "out")
-        np.testing.assert_array_equal(B, np.array(json.loads((self.dir / "out" / "model.json").read_text())["unmixing"]))
+        np.testing.assert_array_equal(B,
+                                      np.array(json.loads((self.dir / "out" / "model.json").read_text())["unmixing"]))
 
         self.ok("apply", model_file, data / "mixtures.npy", "-o", self.dir / "y.npy")
         np.testing.assert_allclose(np.load(self.dir / "y.npy"), (X - mean) @ B.T, atol=1e-9)
@@ -215,11 +217,13 @@ class Cli(Program):
         self.refused("no option --whiten", "separate", mixtures, "--whiten", "yes", "-o", self.dir / "new", code=2)
         self.refused("(give --whiten yes", "separate", mixtures, "--method", "amari", "--components", 2, "-o",
                      self.dir / "new")
-        self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10, "-o", self.dir / "new")
+        self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10,
+                     "-o", self.dir / "new")
 
     def test_divergence_is_reported(self):
         self.ok("generate", "--scenario", 3, "--frames", 50000, "-o", self.dir / "data")
-        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--form",
+        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica",
+                     "--form",
                      "published", "--eta", 5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
 
     def test_the_seed_decides(self):
@@ -333,7 +337,8 @@ class Cli(Program):
             self.assertAlmostEqual(s["sdr"], 10 * np.log10((target @ target) / ((y - target) @ (y - target))), places=4)
         perfect = json.loads(self.ok("score", "--truth", truth, truth, "--json").stdout)
         self.assertGreater(perfect["sources"][0]["sdr"], 150)
-        nothing = json.loads(self.ok("score", "--truth", truth, self.save("c.npy", np.full((4000, 3), .1)), "--json").stdout)
+        nothing = json.loads(self.ok("score", "--truth", truth, self.save("c.npy", np.full((4000, 3), .1)),
+                                     "--json").stdout)
         self.assertLess(nothing["sources"][0]["sdr"], -150)
         self.assertAlmostEqual(nothing["mse"], 1, places=6)
 

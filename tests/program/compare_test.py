@@ -134,7 +134,8 @@ class Experiments(Program):
 
     def test_tune_survives_a_kill(self):
         out = self.dir / "tune"
-        args = ("tune", "--method", "easi", "--scenario", 1, "--draws", 4, "--frames", 100000, "--threads", 1, "-o", out)
+        args = ("tune", "--method", "easi", "--scenario", 1, "--draws", 4, "--frames", 100000, "--threads", 1,
+                "-o", out)
         process = subprocess.Popen([DEMIX, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(500):
             time.sleep(0.01)

@@ -41,7 +41,8 @@ class Threads(Program):
         for name in ("y.npy", "y.npz", "y.mat", "y.csv", "y.wav", "y.flac", "y.edf", "y.bdf", "y.set"):
             with self.subTest(name):
                 path = self.dir / ("copy-" + name)
-                result = subprocess.run([CONVERT, self.dir / "x.npy", path, "", "1000"], capture_output=True, text=True, timeout=120)
+                result = subprocess.run([CONVERT, self.dir / "x.npy", path, "", "1000"], capture_output=True,
+                                        text=True, timeout=120)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.same(path)
 
