@@ -2,7 +2,7 @@
 # make test    install what testing needs besides, build, and run every test, optimised
 # make asan    the same tests, but the bars, under ASan and UBSan
 # make build   leaves the program at build/demix
-# make python  install what the Python package needs, build its wheel in build-python/, install that in build-python/venv
+# make python  install what the Python package needs; build its wheel in build-python/, install it in build-python/venv
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
 # make bench-page  a stream with a page and a browser beside one without
@@ -17,8 +17,8 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
-.PHONY: demo test build install bench bench-peers bars soak lint check-format format coverage asan tsan fuzz hostile clean
-.PHONY: python bench-page bench-python test-mpi bench-mpi
+.PHONY: demo test build install bench bench-peers bars soak lint check-format check-lines format coverage asan tsan
+.PHONY: fuzz hostile clean python bench-page bench-python test-mpi bench-mpi
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -29,7 +29,8 @@ demo: build
 # A virtual environment that sees the packages of the system, and demix. PYTHON: Debian's, unless another is named.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 python: scripts/.installed-build scripts/.installed-python scripts/.installed-python-test
-	@$(PYTHON) -c 'import numpy' || { echo "$(PYTHON) has no NumPy: install it, or name another by PYTHON=PATH" >&2; exit 1; }
+	@$(PYTHON) -c 'import numpy' || \
+	  { echo "$(PYTHON) has no NumPy: install it, or name another by PYTHON=PATH" >&2; exit 1; }
 	$(PYTHON) -m build --no-isolation --outdir build-python .
 	$(PYTHON) -m venv --system-site-packages --clear build-python/venv
 	build-python/venv/bin/pip install --quiet --no-index --force-reinstall --no-deps build-python/demix-*.whl
@@ -46,9 +47,9 @@ asan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 	cmake --build build-asan -j $(JOBS) --target demix_tests demix-program
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure -LE 'release-only|bars' -E NOT_BUILT
 
-# Only what starts threads, as everything takes some ten times as long: sums over recordings and the methods made of them
-# (test_core, test_batch, test_methods), comparisons, grid search and the paper's runs (test_experiments, test_paper), and the
-# program on every kind of file (threads_test, compare_test). The other modules start none.
+# Only what starts threads, as everything takes some ten times as long: sums over recordings and the methods made of
+# them (test_core, test_batch, test_methods), comparisons, grid search and the paper's runs (test_experiments,
+# test_paper), and the program on every kind of file (threads_test, compare_test). The other modules start none.
 tsan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 	cmake --preset tsan > /dev/null
 	cmake --build build-tsan -j $(JOBS) --target demix_threaded
@@ -118,7 +119,11 @@ hostile: build/.with-tests
 	cmake --build build -j $(JOBS) --target demix-program forge_states
 	DEMIX=$(CURDIR)/build/demix PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/hostile/run.py
 
-check-format: scripts/.installed-lint
+# No line over 120 characters, no source file over 450 lines.
+check-lines:
+	scripts/check-lines
+
+check-format: scripts/.installed-lint check-lines
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run --Werror
 
 # In a folder of its own, file by file: clang-tidy cannot read headers that GCC precompiled.
@@ -131,7 +136,7 @@ lint: check-format scripts/.installed-build scripts/.installed-mpi
 format:
 	git ls-files '*.cpp' '*.hpp' | xargs clang-format -i
 
-# Without the tests, so that the program can be built where only what it needs is installed; with them for those who test.
+# Without the tests, so that the program can be built where only what it needs is installed; with them to test.
 build/.configured: CMakePresets.json | scripts/.installed-build
 	cmake --preset release -DDEMIX_BUILD_TESTS=OFF
 	touch $@

@@ -46,7 +46,8 @@ def mne_infomax(file, repeats):
     def run(seed):
         values, vectors = np.linalg.eigh(X.T @ X / len(X))
         whitener = (vectors / np.sqrt(values)).T
-        return (mne.preprocessing.infomax(X @ whitener.T, extended=True, random_state=seed, max_iter=500) @ whitener).tolist()
+        return (mne.preprocessing.infomax(X @ whitener.T, extended=True, random_state=seed,
+                                          max_iter=500) @ whitener).tolist()
 
     seconds, unmixings = timed(run, int(repeats))
     return {"seconds": seconds, "unmixings": unmixings}

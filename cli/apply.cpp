@@ -95,21 +95,22 @@ void add_apply(Program& program) {
   sub.option("--format", o->format, "Format of standard input; f32, f64, s16 and s32 are raw numbers")
       .one_of(io::encoding_names());
   sub.option("-o,--output", o->output,
-             "File to write: the sources or, with --remove or --keep, the channels; - for standard output if "
-             "the input is standard input. Pictures get one numbered file each")
+             "File to write: the sources or, with --remove or --keep, the channels. - for standard output "
+             "(only with standard input). Pictures: one numbered file per source")
       .value("FILE")
       .required();
   Option remove =
-      sub.option("--remove", o->remove,
-                 "Write the channels without these components: numbers from 1, kinds that the model "
-                 "suggests (blink, heart, ...), suggested for all of these, or none; comma-separated. EEGLAB "
-                 "files (.set) get the model of what is left")
-          .value("K,...")
+      sub.option(
+             "--remove", o->remove,
+             "Remove these components and write the channels. Comma-separated: component numbers, from 1; "
+             "kinds that the model suggests (blink, heart, ...); suggested: all that it suggests; none. "
+             "EEGLAB files (.set) also store the remaining components")
+          .value("K")
           .comma_separated()
           .one_at_a_time()
           .check(component_complaint, "K");
   sub.option("--keep", o->keep, "Write the channels with these components only")
-      .value("K,...")
+      .value("K")
       .comma_separated()
       .one_at_a_time()
       .check(component_complaint, "K")

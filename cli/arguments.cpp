@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <type_traits>
 
 #include "nearest_word.hpp"
@@ -61,17 +62,23 @@ Option Option::needs(const Option& other) {
 }
 
 Option Option::range(Index least, Index most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(CLI::Range(least, most).description(""));
   return *this;
 }
 
 Option Option::real_range(double least, double most) {
-  option_->check(CLI::Range(least, most));
+  option_->check(CLI::Range(least, most).description(""));
   return *this;
 }
 
 Option Option::one_of(const std::vector<std::string>& names) {
-  option_->check(CLI::IsMember(names));
+  const auto complaint = [names](const std::string& word) {
+    if (std::ranges::count(names, word) > 0) return std::string();
+    const std::string nearest = suggestion(word, names);
+    return "unknown value '" + word + "'" +
+           (nearest.empty() ? "; give one of " + CLI::detail::join(names, ", ") : nearest);
+  };
+  option_->check(CLI::Validator(complaint, "{" + CLI::detail::join(names, ",") + "}"));
   return *this;
 }
 
@@ -81,16 +88,16 @@ Option Option::positive() {
         const double value = std::strtod(word.c_str(), nullptr);
         return std::isfinite(value) && value > 0 ? "" : "expected a positive number, got " + word;
       },
-      "POSITIVE");
+      "");
 }
 
 Option Option::named() {
-  return check([](const std::string& word) { return word.empty() ? "expected a name, got none" : ""; },
-               "NAME");
+  return check([](const std::string& word) { return word.empty() ? "expected a name, got none" : ""; }, "");
 }
 
 Option Option::check(std::function<std::string(const std::string&)> complaint, const std::string& kind) {
-  option_->check(CLI::Validator(std::move(complaint), kind));
+  option_->check(CLI::Validator(std::move(complaint), ""));
+  if (!kind.empty()) option_->type_name(kind);
   return *this;
 }
 
@@ -99,9 +106,9 @@ namespace {
 // "a", "b" of an option that takes one of these.
 std::vector<std::string> choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();  // "TEXT:{a,b}"
-  const std::size_t open = type.find('{');
+  const std::size_t open = type.find(":{") + 1;
   const std::size_t close = type.rfind('}');
-  if (open == std::string::npos || close == std::string::npos) return {};
+  if (open == 0 || close == std::string::npos) return {};
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
@@ -109,13 +116,41 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 std::string value_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
+  return type.substr(0, type.find(":{"));
 }
 
-// Help in short: --rate X, --learn one-pass|replay|frame; requirements and defaults in words, lines that fit.
+// Lines of at most `width` columns, broken between words.
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;
+  for (const std::string& word : CLI::detail::split(text, ' ')) {
+    if (column > 0) out += column + 1 + word.size() > width ? '\n' : ' ';
+    column = out.empty() || out.back() == '\n' ? word.size() : column + 1 + word.size();
+    out += word;
+  }
+  return out;
+}
+
+// Help in short: --rate X, --learn one-pass|replay|frame; requirements and defaults in words, lines of at
+// most 110 columns.
 class HelpFormatter final : public CLI::Formatter {
  public:
-  HelpFormatter() { column_width(28); }
+  HelpFormatter() { column_width(names_width); }
+
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(app->get_description(), width) + "\n";
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    return wrapped(app->get_footer(), width) + "\n";
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    std::ostringstream out;
+    CLI::detail::format_help(out, command->get_name(), wrapped(command->get_description(), text_width),
+                             names_width);
+    return out.str();
+  }
 
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     const std::string name = CLI::Formatter::make_option_name(option, is_positional);
@@ -127,7 +162,8 @@ class HelpFormatter final : public CLI::Formatter {
     const std::string value =
         choices.empty() || is_long(choices) ? value_of(*option) : CLI::detail::join(choices, "|");
     const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-    return (value.empty() || option->get_positional() ? "" : " " + value) + (is_list ? " ..." : "");
+    const std::string more = !is_list ? "" : option->get_delimiter() == '\0' ? " ..." : ",...";
+    return (value.empty() || option->get_positional() ? "" : " " + value) + more;
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {
@@ -137,10 +173,12 @@ class HelpFormatter final : public CLI::Formatter {
     if (option->get_required() && !option->get_positional()) text += " (required)";
     if (!option->get_needs().empty()) text += " (with " + names(option->get_needs()) + ")";
     if (!option->get_excludes().empty()) text += " (not with " + names(option->get_excludes()) + ")";
-    return wrapped(text);
+    return wrapped(text, text_width);
   }
 
  private:
+  static constexpr std::size_t names_width = 28, text_width = 78, width = 110;
+
   static bool is_long(const std::vector<std::string>& choices) {
     return CLI::detail::join(choices, "|").size() > 45;
   }
@@ -149,18 +187,6 @@ class HelpFormatter final : public CLI::Formatter {
     std::string all;
     for (const CLI::Option* option : options) all += (all.empty() ? "" : ", ") + option->get_name();
     return all;
-  }
-
-  static std::string wrapped(const std::string& text) {
-    constexpr std::size_t width = 78;
-    std::string out;
-    std::size_t column = 0;
-    for (const std::string& word : CLI::detail::split(text, ' ')) {
-      if (column > 0) out += column + 1 + word.size() > width ? '\n' : ' ';
-      column = out.empty() || out.back() == '\n' ? word.size() : column + 1 + word.size();
-      out += word;
-    }
-    return out;
   }
 };
 
@@ -226,13 +252,17 @@ Program::Program(const std::string& name, const std::string& text, const std::st
   app_->set_version_flag("--version", name + " " + version);
   app_->require_subcommand(1);
   app_->footer(footer);
-  app_->formatter(std::make_shared<HelpFormatter>());
+  const auto formatter = std::make_shared<HelpFormatter>();
+  formatter->label("SUBCOMMAND", "COMMAND");
+  app_->formatter(formatter);
 }
 
 Program::~Program() = default;
 
 Arguments Program::command(const std::string& name, const std::string& text) {
-  return {app_->add_subcommand(name, text), chosen_};
+  CLI::App* command = app_->add_subcommand(name, text);
+  command->group("Commands");
+  return {command, chosen_};
 }
 
 namespace {
@@ -264,7 +294,8 @@ void Program::run(int argc, const char* const* argv) {
 std::function<void()> Program::parse(int argc, const char* const* argv) {
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(*app_)) names.push_back(command->get_name());
-  const std::string first = argc > 1 ? argv[1] : "";
+  if (argc < 2) throw UsageError("no command given; start with " + app_->get_name() + " " + names.front());
+  const std::string first = argv[1];
   command_ = std::ranges::count(names, first) > 0 ? first : "";
   if (!first.empty() && first[0] != '-' && command_.empty()) {
     throw UsageError("unknown command '" + first + "'" + suggestion(first, names));

@@ -135,10 +135,10 @@ report::ConvergenceFigure figure(const std::vector<Result>& results, const std::
 void require_different(const std::vector<Contender>& contenders, bool drawn) {
   std::set<std::string> labels;
   for (const Contender& c : contenders) {
-    if (!labels.insert(c.label).second) throw UsageError("--methods", c.label + " is given twice");
+    if (!labels.insert(c.label).second) throw UsageError("--method", c.label + " is given twice");
   }
   if (drawn && labels.size() > most_curves) {
-    throw UsageError("--methods", fmt::format("a picture can show {}; give fewer, or no -o", most_curves));
+    throw UsageError("--method", fmt::format("a picture can show {}; give fewer, or no -o", most_curves));
   }
 }
 
@@ -165,7 +165,7 @@ std::vector<std::filesystem::path> write_traces(const std::string& file, const s
 void run(Options& o) {
   if (o.problem.scenarios.empty()) o.problem.scenarios = {1, 2, 3, 4};
   std::vector<Contender> contenders;
-  for (const std::string& m : o.methods) contenders.push_back(contender("--methods", m));
+  for (const std::string& m : o.methods) contenders.push_back(contender("--method", m));
   if (contenders.empty()) contenders = paper_contenders();
   require_different(contenders, !o.folder.empty());
   const std::filesystem::path folder = o.folder;
@@ -226,15 +226,16 @@ void add_compare(Program& program) {
       program.command("compare", "Compare online methods: error over time, over many random draws");
   auto o = std::make_shared<Options>();
   add_problem_options(sub, o->problem);
-  sub.option("--methods", o->methods,
-             "Methods, comma-separated, each NAME[:FORM][@ETA], see `demix methods` (default the paper's "
-             "six and "
-             "the stream)")
+  sub.option("-m,--method", o->methods,
+             "Methods, comma-separated, each NAME[:FORM][@ETA], see `demix methods` (default: those of the "
+             "paper, sm-ica and stream)")
+      .value("NAME")
       .comma_separated();
+  sub.renamed("--methods", "--method");
   sub.option(
          "--measure", o->measure,
-         "Error to report. now: of the current demixing matrix, outputs scaled to variance 1; running: the "
-         "paper's, of all outputs so far")
+         "Error to report. now: of the current demixing matrix, with outputs scaled to variance 1; running: "
+         "mean over all outputs so far, as in the paper")
       .one_of({"now", "running"})
       .show_default();
   sub.option("-o,--output", o->folder, "Folder for the figure, runs.csv and comparison.json")

@@ -150,13 +150,15 @@ void add_demo(Program& program) {
   Arguments sub = program.command("demo", "Mix built-in sources, separate them, and show the result");
   auto o = std::make_shared<Options>();
   sub.option("-o,--output", o->folder, "Folder for the figures").value("FOLDER").show_default();
-  sub.option("--samples", o->samples, "Number of frames").range(1000, 10000000).show_default();
+  sub.option("--frames", o->samples, "Number of frames").range(1000, 10000000).show_default();
+  sub.renamed("--samples", "--frames");
   sub.option("--seed", o->seed, "Random seed").show_default();
   sub.flag("--json", o->json, "Print the numbers as JSON");
   sub.flag("--live", o->live,
-           "Separate built-in sounds live, on a page for a browser, until interrupted. Every 20 s "
-           "their mixing changes");
-  sub.option("--page", o->page, "With --live: where (default 127.0.0.1:8765)").value("ADDRESS:PORT");
+           "Separate four built-in sounds live and show them in a browser, until Ctrl-C. The mixing changes "
+           "every 20 s");
+  sub.option("--page", o->page, "With --live: address and port of the page (default 127.0.0.1:8765)")
+      .value("ADDRESS:PORT");
   sub.run([o] { run(*o); });
 }
 

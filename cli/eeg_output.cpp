@@ -11,10 +11,10 @@ namespace demix::cli {
 
 void add_positions_option(Arguments& command, std::string& file) {
   command
-      .option(
-          "--positions", file,
-          "EEG: file of electrode positions (.loc, .locs, .elc, .sfp, BIDS electrodes.tsv); default those "
-          "of the input, else of the 10-05 system by the names of the channels")
+      .option("--positions", file,
+              "EEG: file of electrode positions (.loc, .locs, .elc, .sfp, BIDS electrodes.tsv). Default: "
+              "positions "
+              "in the input, else standard 10-05 positions by channel name")
       .value("FILE");
 }
 

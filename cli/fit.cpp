@@ -55,7 +55,8 @@ void add_fit(Program& program) {
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->inputs, "Mixtures");
   sub.option("-o,--output", o->output, "Model file to write (JSON)").value("FILE").required();
-  sub.option("--amica", o->amica, "Folder for the model as AMICA writes it, for EEGLAB's loadmodout15")
+  sub.option("--amica", o->amica,
+             "Also write the model to this folder in AMICA's format, for EEGLAB's loadmodout15")
       .value("FOLDER");
   add_positions_option(sub, o->positions);
   add_method_options(sub, o->choice);

@@ -24,7 +24,7 @@ struct Options {
   std::uint64_t seed = 0;
   double condition = 0;
   bool waveform = false;
-  bool white = false;
+  std::string whiten = "no";
   std::string folder;
   bool json = false;
 };
@@ -77,7 +77,7 @@ void run_from_files(const Options& o) {
   Matrix<double> S = read_sources(o, info);
   Random random(o.seed);
   const Matrix<double> A = draw_mixing(o, S.rows(), random);
-  Mixture m = mix(std::move(S), A, o.white);
+  Mixture m = mix(std::move(S), A, o.whiten == "yes");
   info.channels = m.sources.rows();
   info.names.clear();
   info.units.clear();
@@ -124,7 +124,7 @@ void run(const Options& o) {
   if (!o.sources.empty()) {
     which.clear();
     for (const std::string& name : o.sources) which.push_back(source_named(name));
-    white = o.white;
+    white = o.whiten == "yes";
   }
   Random random(o.seed);
   const auto d = static_cast<Index>(which.size());
@@ -168,6 +168,7 @@ void add_generate(Program& program) {
                         .show_default();
   Option sources =
       sub.option("--sources", o->sources, "Sources to use instead of a scenario, comma-separated")
+          .value("NAME")
           .comma_separated()
           .one_of(source_names())
           .excludes(scenario);
@@ -178,16 +179,21 @@ void add_generate(Program& program) {
           .value("FILE")
           .excludes(scenario)
           .excludes(sources);
-  sub.flag("--white", o->white, "Whiten the mixtures; for --sources and --from");
-  sub.option("--samples", o->samples, "Number of frames").range(1, 1000000000).excludes(from).show_default();
+  sub.option("--whiten", o->whiten, "Whiten the mixtures; for --sources and --from")
+      .one_of({"yes", "no"})
+      .show_default();
+  sub.renamed("--white", "--whiten yes");
+  sub.option("--frames", o->samples, "Number of frames").range(1, 1000000000).excludes(from).show_default();
+  sub.renamed("--samples", "--frames");
   sub.option("--seed", o->seed, "Random seed").show_default();
-  sub.option("--condition", o->condition, "Condition number of the mixing matrix (default Gaussian entries)")
+  sub.option("--condition", o->condition,
+             "Condition number of the mixing matrix; 1 = a rotation (default: Gaussian entries)")
       .real_range(1, 1e12);
-  sub.flag("--waveform", o->waveform, "Waveforms of one second instead of independent samples");
+  sub.flag("--waveform", o->waveform, "Draw one second of waveforms instead of independent samples");
   sub.option("-o,--output", o->folder, "Folder for sources, mixing and mixtures").value("FOLDER").required();
   add_read_options(sub, o->from);
   sub.flag("--json", o->json, "Print JSON");
-  sub.footer("Files hold one frame per row: (samples, channels). mixing.npy holds A: mixtures = A sources.");
+  sub.footer("Files hold one frame per row: (frames, channels). mixing.npy holds A: mixtures = A sources.");
   sub.run([o] { run(*o); });
 }
 

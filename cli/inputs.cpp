@@ -10,48 +10,52 @@ void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, con
                 bool is_required) {
   Option files =
       command
-          .option(
-              name, inputs.files,
-              fmt::format(
-                  "{}. Channels of several files are put together, unless --join says otherwise. Files: {}",
-                  what, io::extensions_text()))
+          .option(name, inputs.files,
+                  fmt::format(
+                      "{}. Several files are read as the channels of one recording (see --join). Files: {}",
+                      what, io::extensions_text()))
           .value("FILE");
   if (is_required) files.required();
   command
       .option("--join", inputs.join,
-              "What several files are: channels of one recording, or frames: its parts, one after the other")
+              "How to combine several files: as channels of one recording, or one after the other in time "
+              "(frames)")
       .one_of({"channels", "frames"})
       .show_default();
   add_read_options(command, inputs);
 }
 
 void add_read_options(Arguments& command, Inputs& inputs) {
-  const std::string group = "How to read files that do not say it themselves";
+  const std::string group = "Reading files that lack a header";
   command
       .option("--channels", inputs.read.channels, "Number of channels of raw files (.f32, .f64, .s16, .s32)")
       .range(1, 8192)
       .group(group);
-  command.option("--rate", inputs.read.rate, "Sampling rate in Hz, if the file has none")
+  command.option("--rate", inputs.read.rate, "Sampling rate in Hz, if the file does not give it")
       .value("HZ")
       .positive()
       .group(group);
   command
-      .option("--variable", inputs.read.variable, "Array to read from a .npz or .mat file that has several")
+      .option("--variable", inputs.read.variable,
+              "Name of the array to read, if a .npz or .mat file holds several")
+      .value("NAME")
       .named()
       .group(group);
   command
       .option("--time-column", inputs.read.time_column,
-              "Text: column that holds the time, from 1; 0 = none. Where rows are channels, a row (default "
-              "the first, if it increases evenly)")
+              "Text files: number of the column that holds the time, from 1; 0 = no time column. If rows are "
+              "channels, number of the row (default the first, if it increases in even steps)")
       .range(0, 1 << 20)
       .group(group);
-  command.option("--delimiter", inputs.delimiter, "Text: separator of the columns (default detected)")
+  command.option("--delimiter", inputs.delimiter, "Text files: separator of the columns (default: detected)")
       .one_of({"comma", "semicolon", "tab", "blank"})
       .group(group);
   command
-      .option("--orientation", inputs.orientation,
-              "What one row of an array or text file is (default a channel if there are fewer rows than "
-              "columns, else a frame). Raw files: what is stored one after the other (default frames)")
+      .option(
+          "--orientation", inputs.orientation,
+          "What a row of an array or text file is (default channels if there are fewer rows than columns, "
+          "else frames). Raw files: whether frames or channels are stored one after the other (default "
+          "frames)")
       .one_of({"frames", "channels"})
       .group(group);
   command

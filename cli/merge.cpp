@@ -73,25 +73,23 @@ void run(Options o) {
 }  // namespace
 
 void add_merge(Program& program) {
-  Arguments sub = program.command("merge", "A model from the sums of parts, as `demix moments` writes them");
+  Arguments sub = program.command("merge", "Make a model from the files that `demix moments` writes");
   auto o = std::make_shared<Options>();
   o->choice.method.clear();
-  sub.option("sums", o->files, "Files of sums, in any order: the model is the same")
-      .value("FILE.sums")
-      .required();
+  sub.option("sums", o->files, "Files of moments; their order does not matter").value("FILE.sums").required();
   sub.option("-o,--output", o->output, "Model file to write (JSON)").value("FILE").required();
-  sub.option("-m,--method", o->choice.method, "Method (default what the sums are for)")
+  sub.option("-m,--method", o->choice.method, "Method (default: the one given to `demix moments`)")
       .value("NAME")
       .one_of({"fobi", "jade", "sm-ica-offline"});
   add_components(sub, o->choice);
   sub.option("--form", o->choice.options.form, "Variant of the method: jade (default) or k-jade")
       .value("NAME");
   sub.option("--seed", o->choice.options.seed, "Random seed (sm-ica-offline)").show_default();
-  add_order(sub, o->choice);
+  add_order(sub, o->choice, "");
   sub.footer(
-      "The model is that of the whole recording to rounding. What only its frames could tell is not known: "
-      "the "
-      "crosstalk to expect, echoes, glitches, drift, clipping.");
+      "The model equals that of the whole recording, up to rounding. The crosstalk to expect, echoes, "
+      "glitches, "
+      "drift and clipping are not checked: that needs the frames.");
   sub.run([o] { run(*o); });
 }
 

@@ -46,12 +46,12 @@ bool options_conflict(const MethodChoice& choice) {
 }
 
 void add_learning_options(Arguments& command, MethodChoice& choice) {
-  const std::string group = "What is learned from; the model is one of the recording as it is";
+  const std::string group = "Data to learn from (the model applies to the unfiltered recording)";
   command
       .option("--pick", choice.pick,
               "Channels to learn from, comma-separated: types (eeg, eog, ecg, emg, misc, status), names, "
-              "patterns "
-              "as F*, or all (default all; of EEG files the EEG). `apply` keeps the others as they are")
+              "patterns such as F*, or all (default all; in EEG files the EEG channels). `apply` leaves the "
+              "other channels unchanged")
       .comma_separated()
       .one_at_a_time()
       .value("CHANNEL")
@@ -64,33 +64,34 @@ void add_learning_options(Arguments& command, MethodChoice& choice) {
   command
       .option(
           "--bad-channels", choice.bad_channels,
-          "auto: find channels that are flat, much larger than the others or unlike all others, and leave "
-          "them out (default: none are looked for)")
+          "auto: find and exclude channels that are flat, far larger than the others, or unlike all others "
+          "(default: off)")
       .one_of({"auto"})
       .group(group);
   command
       .option("--reference", choice.reference,
-              "average: each channel less the mean of all that are learned from (default: as they are)")
+              "average: subtract the mean of the chosen channels from each (default: keep the reference of "
+              "the recording)")
       .one_of({"average"})
       .group(group);
-  command.option("--highpass", choice.filters.highpass, "Leave out what is slower than this, in Hz")
+  command.option("--highpass", choice.filters.highpass, "High-pass filter: cutoff in Hz (default none)")
       .value("HZ")
       .positive()
       .group(group);
-  command.option("--lowpass", choice.filters.lowpass, "Leave out what is faster than this, in Hz")
+  command.option("--lowpass", choice.filters.lowpass, "Low-pass filter: cutoff in Hz (default none)")
       .value("HZ")
       .positive()
       .group(group);
   command
       .option("--notch", choice.filters.notches,
-              "Leave out these frequencies, in Hz, comma-separated: 50,100")
+              "Notch filters: frequencies in Hz, comma-separated, for example 50,100")
       .comma_separated()
       .one_at_a_time()
       .value("HZ")
       .group(group);
   command
       .option("--decimate", choice.filters.decimate,
-              "Learn from one frame of this many, after a lowpass filter at 0.8 of what they can hold "
+              "Learn from every N-th frame, after a low-pass filter at 0.8 of the new Nyquist frequency "
               "(default 1)")
       .range(1, 1000)
       .group(group);
@@ -101,31 +102,32 @@ void add_learning_options(Arguments& command, MethodChoice& choice) {
 void add_components(Arguments& command, MethodChoice& choice) {
   command
       .option("--components", choice.components,
-              "Keep this many principal components or, below 1, as many as hold this share of the power "
-              "(default all)")
-      .check(components_complaint, "N or share");
+              "Number of principal components to keep or, below 1, the share of the power to keep (default "
+              "all)")
+      .check(components_complaint, "N");
 }
 
-void add_order(Arguments& command, MethodChoice& choice) {
+void add_order(Arguments& command, MethodChoice& choice, const std::string& scope) {
   command
       .option("--order", choice.order,
-              "Order of the components, largest first: by kurtosis or by explained power. Batch methods only "
-              "(default kurtosis)")
+              "Order of the components, largest first: by kurtosis or by explained power" + scope +
+                  " (default kurtosis)")
       .one_of({"kurtosis", "power"});
 }
 
-void add_learned_frames(Arguments& command, MethodChoice& choice) {
+void add_learned_frames(Arguments& command, MethodChoice& choice, const std::string& scope) {
   command
-      .option("--bad", choice.bad,
-              "Segments not to learn from, as 10-12.5,60-61 in seconds (in frames, if there is no rate), or "
-              "annotations: those whose text begins with bad, or auto: seconds in which channels are many "
-              "times as large as usual. They are separated all the same")
+      .option(
+          "--bad", choice.bad,
+          "Segments not to learn from, comma-separated. FROM-TO in seconds, for example 10-12.5,60-61 (in "
+          "frames, if the rate is unknown); annotations: all whose text begins with bad; auto: seconds in "
+          "which channels are far larger than usual. The model applies to these segments, too")
       .comma_separated()
       .one_at_a_time()
-      .check(time_span_complaint, "from-to");
+      .check(time_span_complaint, "FROM-TO");
   command
       .option("--frame-weights", choice.frame_weights,
-              "File of one weight per frame; 0 = not learned from. Batch methods only")
+              "File with one weight per frame; frames of weight 0 are not learned from" + scope)
       .value("FILE");
 }
 
@@ -135,7 +137,7 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   for (const Method& m : methods()) names.emplace_back(m.name);
   command
       .option("-m,--method", choice.method,
-              "Method, see `demix methods`. auto compares several and says which it took and why")
+              "Method, see `demix methods`. auto tries several and reports which one it chose and why")
       .value("NAME")
       .one_of(names)
       .show_default();
@@ -144,8 +146,8 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
   for (const std::string_view w : weight_names()) weights.emplace_back(w);
   command
       .option("--activity-weight", choice.activity_weight,
-              "Weight of a frame as a function of its activity (fobi, sm-ica, sm-ica-offline). square is the "
-              "paper's; norm, log and reciprocal resist outliers (default square)")
+              "Weight of a frame as a function of its activity (fobi, sm-ica, sm-ica-offline). square: as in "
+              "the paper; norm, log, reciprocal: less influence of outliers (default square)")
       .one_of(weights);
   command.renamed("--weight", "--activity-weight");
   command.option("--seed", choice.options.seed, "Random seed").show_default();
@@ -154,22 +156,28 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
               "Variant of the method, see `demix methods`: its nonlinearity or, for sm-ica, natural, local "
               "or published")
       .value("NAME");
-  command.option("--eta", choice.options.eta, "Learning rate of forms that have one").positive();
-  command.option("--tau", choice.options.tau, "Ratio of the learning rates of W and M").positive();
+  command
+      .option("--eta", choice.options.eta,
+              "Learning rate (default: see `demix methods`; not all forms have one)")
+      .positive();
+  command
+      .option("--tau", choice.options.tau,
+              "Ratio of the learning rates of W and M (default: see `demix methods`)")
+      .positive();
   command
       .option("--dynamics", choice.dynamics,
-              "sm-ica in its form published: solve M y = c for the outputs (default), or iterate the neural "
-              "dynamics y <- y + gamma (c - M y) until they settle")
+              "sm-ica, form published. solve: solve M y = c for the outputs (default); iterate: the neural "
+              "dynamics y <- y + gamma (c - M y) until they converge")
       .one_of({"solve", "iterate"});
   command
-      .option(
-          "--autapses", choice.autapses,
-          "With --dynamics iterate: M's diagonal as synapses of the neurons onto themselves (default: yes) "
-          "or as their leak")
+      .option("--autapses", choice.autapses,
+              "With --dynamics iterate: the diagonal of M is self-synapses (yes, default) or the leak of the "
+              "neurons (no)")
       .one_of({"yes", "no"});
   command
       .option("--whiten", choice.whiten,
-              "Online methods: whiten the input first. Methods that need white input ask for this option")
+              "Online methods: whiten the input first. Methods that need white input require this option "
+              "unless the input is white")
       .one_of({"yes", "no"});
   command
       .option("--sub-gaussian", choice.options.sub_gaussian,
@@ -180,16 +188,16 @@ void add_method_options(Arguments& command, MethodChoice& choice) {
       .one_at_a_time();
   command
       .option("--lambda-reading", choice.reading,
-              "What the values of --lambda are: lambda^-2, lambda or lambda^-1")
+              "Meaning of the values of --lambda: lambda^-2, lambda or lambda^-1")
       .one_of({"inverse-square", "direct", "inverse"})
       .show_default();
-  add_order(command, choice);
-  add_learned_frames(command, choice);
+  add_order(command, choice, ". Batch methods only");
+  add_learned_frames(command, choice, ". Batch methods only");
   command.renamed("--weights", "--frame-weights");
   command
       .option("--stability", choice.options.stability,
-              "Separate two random halves of the frames this many times, and report how well each component "
-              "is found again: 1 = always. Batch methods only")
+              "Repeat the separation N times on two random halves of the frames, and report how well each "
+              "component is found again, from 0 to 1. Batch methods only")
       .range(0, 10000);
   command.option("--threads", choice.threads, "Number of threads (default one per core)").range(1, 1024);
   command.option("--passes", choice.options.passes, "Online methods: number of passes over the data")
@@ -234,8 +242,9 @@ FitOptions fit_options(const MethodChoice& choice) {
   } else {
     options.components = static_cast<Index>(choice.components);
   }
-  if (options.live && !choice.bad.empty()) {
-    throw UsageError("--bad", "cannot be with --live, which is of the frames that were learned from");
+  if (options.online_output && !choice.bad.empty()) {
+    throw UsageError("--bad",
+                     "cannot be with --online-output, which holds only frames that were learned from");
   }
   if (choice.threads > 0) limit_threads(choice.threads);
   return fit;

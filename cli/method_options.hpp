@@ -29,8 +29,9 @@ struct MethodChoice {
 void add_method_options(Arguments& command, MethodChoice& choice);
 // Some of them:
 void add_components(Arguments& command, MethodChoice& choice);
-void add_order(Arguments& command, MethodChoice& choice);
-void add_learned_frames(Arguments& command, MethodChoice& choice);  ///< --bad, --frame-weights
+void add_order(Arguments& command, MethodChoice& choice, const std::string& scope);
+/// --bad and --frame-weights. scope: what their help says of the methods that have them.
+void add_learned_frames(Arguments& command, MethodChoice& choice, const std::string& scope);
 
 /// The library's options for what was chosen. Throws UsageError if some do not go together.
 FitOptions fit_options(const MethodChoice& choice);

@@ -37,26 +37,53 @@ std::string localities(const Method& m) {
 
 constexpr std::array local_says{
     "Yes: every synapse learns from its own two neurons and one number for the whole network.",
-    "Synapses: they do, from two such numbers; the whitening in front and the averaged read-out do not."};
+    "Synapses: likewise, from two such numbers; but the whitening and the averaged output are not local."};
+
+bool by_form(const Method& m) { return localities(m).find(':') != std::string::npos; }
+
+std::string locality_cell(const Method& m) { return by_form(m) ? "by form" : localities(m); }
+
+std::string cannot(const Method& m) { return std::string(m.cannot); }
+
+std::string reference(const Method& m) { return std::string(m.reference); }
+
+std::string forms_worth_a_line(const Method& m) {
+  return m.forms.size() > 1 || m.forms[0].eta > 0 ? form_names(m) : "";
+}
+
+// One line for each method of which text() says something.
+void print_list(const char* line, std::string (*text)(const Method&)) {
+  for (const Method& m : methods()) {
+    if (const std::string of_method = text(m); !of_method.empty()) {
+      fmt::print(fmt::runtime(line), m.name, of_method);
+    }
+  }
+}
+
+std::string localities_by_form(const Method& m) { return by_form(m) ? localities(m) : ""; }
 
 // docs/methods.md is this.
 void print_markdown() {
   fmt::print(
       "# Methods\n\nMade by `demix methods --markdown`. The learning rules are compared in "
       "[rules.md](rules.md).\n\n");
-  fmt::print(
-      "| method | mode | local | input | finds | separates sources | cannot | forms (learning rate) | "
-      "reference |\n");
-  fmt::print("|---|---|---|---|---|---|---|---|---|\n");
+  fmt::print("| method | mode | local | input | finds | separates sources |\n|---|---|---|---|---|---|\n");
   for (const Method& m : methods()) {
-    fmt::print("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", m.name, m.online ? "online" : "batch",
-               localities(m), input_name(m.input), finds_name(m.finds), m.sources, m.cannot, form_names(m),
-               m.reference);
+    fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", m.name, m.online ? "online" : "batch", locality_cell(m),
+               input_name(m.input), finds_name(m.finds), m.sources);
   }
-  fmt::print("\n{} {}\n", local_says[0], local_says[1]);
+  const char* line = "- `{}`: {}\n";
+  fmt::print("\n## Local\n- {}\n- {}\n", local_says[0], local_says[1]);
+  print_list(line, localities_by_form);
+  fmt::print("\n## What they cannot separate\n");
+  print_list(line, cannot);
+  fmt::print(
+      "\n## Forms\nThe value of `--form`; the default comes first. In brackets: the learning rate, "
+      "`--eta`.\n");
+  print_list(line, forms_worth_a_line);
+  fmt::print("\n## References\n");
+  print_list(line, reference);
 }
-
-bool by_form(const Method& m) { return localities(m).find(':') != std::string::npos; }
 
 void run(bool json, bool markdown) {
   if (markdown) return print_markdown();
@@ -84,23 +111,20 @@ void run(bool json, bool markdown) {
     print_json(all);
     return;
   }
-  constexpr const char* row = "{:<15}{:<8}{:<9}{:<9}{:<38}{}\n";
-  fmt::print(row, "method", "mode", "local", "input", "separates sources", "reference");
+  constexpr const char* row = "{:<15}{:<8}{:<9}{:<9}{}\n";
+  fmt::print(row, "method", "mode", "local", "input", "separates sources");
   for (const Method& m : methods()) {
-    fmt::print(row, m.name, m.online ? "online" : "batch", by_form(m) ? "by form" : localities(m),
-               input_name(m.input), m.sources, m.reference);
+    fmt::print(row, m.name, m.online ? "online" : "batch", locality_cell(m), input_name(m.input), m.sources);
   }
-  fmt::print("\nLocal, by form:\n");
-  for (const Method& m : methods()) {
-    if (by_form(m)) fmt::print("  {:<15}{}\n", m.name, localities(m));
-  }
-  fmt::print("  {}\n  {}\n", local_says[0], local_says[1]);
-  fmt::print("\nWhat they cannot do:\n");
-  for (const Method& m : methods()) fmt::print("  {:<15}{}\n", m.name, m.cannot);
+  const char* line = "  {:<15}{}\n";
+  fmt::print("\nLocal:\n  {}\n  {}\n", local_says[0], local_says[1]);
+  print_list(line, localities_by_form);
+  fmt::print("\nWhat they cannot separate:\n");
+  print_list(line, cannot);
   fmt::print("\nForms (--form), the default first, with their learning rates (--eta):\n");
-  for (const Method& m : methods()) {
-    if (m.forms.size() > 1 || m.forms[0].eta > 0) fmt::print("  {:<15}{}\n", m.name, form_names(m));
-  }
+  print_list(line, forms_worth_a_line);
+  fmt::print("\nReferences:\n");
+  print_list(line, reference);
 }
 
 }  // namespace

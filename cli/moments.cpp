@@ -21,7 +21,7 @@ void run(const Options& o) {
   const FitOptions options = fit_options(o.choice);
   if (o.inputs.files.size() > 1 && !(options.bad.empty() && options.frame_weights.empty())) {
     throw UsageError(options.bad.empty() ? "--frame-weights" : "--bad",
-                     "is of one file; sum up each of these into a file of its own");
+                     "is for one input file; run demix moments for each file on its own");
   }
   Progress bar("summing up");
   std::optional<PartCoordinates> coordinates;
@@ -49,21 +49,22 @@ void run(const Options& o) {
 
 void add_moments(Program& program) {
   Arguments sub =
-      program.command("moments", "Sum up a part of a recording, for `demix merge`: one pass, on any machine");
+      program.command("moments", "Compute the moments of one part of a recording, for `demix merge`");
   auto o = std::make_shared<Options>();
   o->choice.method = "fobi";
   sub.option(
          "input", o->inputs.files,
-         fmt::format("Mixtures, of the same channels, one after the other. Files: {}", io::extensions_text()))
+         fmt::format("Recordings of the same channels, in order of time. Files: {}", io::extensions_text()))
       .required()
       .value("FILE");
   add_read_options(sub, o->inputs);
-  sub.option("-o,--output", o->output, "File of sums to write").value("FILE.sums").required();
-  sub.option("-m,--method", o->choice.method, "What the sums are for; those of all are the same")
+  sub.option("-o,--output", o->output, "File of moments to write").value("FILE.sums").required();
+  sub.option("-m,--method", o->choice.method,
+             "Method that `demix merge` takes by default; the moments do not depend on it")
       .value("NAME")
       .one_of({"fobi", "jade", "sm-ica-offline"})
       .show_default();
-  add_learned_frames(sub, o->choice);
+  add_learned_frames(sub, o->choice, "");
   sub.option("--threads", o->choice.threads, "Number of threads (default one per core)").range(1, 1024);
   sub.footer(
       fmt::format("At most {} channels. The time grows with the fourth power of their number, and so does "

@@ -25,8 +25,8 @@ std::optional<PageAddress> parse_page_address(const std::string& where) {
 void add_page_option(Arguments& sub, std::optional<std::string>& where) {
   sub.option(
          "--page", where,
-         "Show the stream on a page for a browser, at this address and port (default 127.0.0.1:8765; port 0: "
-         "any that is free). Who has the address it prints can watch, mute, rename, mark and save")
+         "Show the stream in a browser, at this address and port (default 127.0.0.1:8765; port 0 takes any "
+         "free one). Anyone with the printed address can watch, mute, rename, mark and save")
       .value("[ADDRESS:PORT]")
       .value_is_optional()
       .check(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -11,6 +12,7 @@
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
 #include "inputs.hpp"
+#include "nearest_word.hpp"
 
 namespace demix::cli {
 
@@ -24,6 +26,7 @@ void add_problem_options(Arguments& command, ProblemOptions& o) {
           .range(1, 4);
   Option sources =
       command.option("--sources", o.sources, "Sources to use instead of a scenario, comma-separated")
+          .value("NAME")
           .comma_separated()
           .one_of(source_names())
           .excludes(scenario);
@@ -32,19 +35,25 @@ void add_problem_options(Arguments& command, ProblemOptions& o) {
           .value("FILE")
           .excludes(scenario)
           .excludes(sources);
-  command.flag("--white", o.white, "Whiten the mixtures").excludes(scenario);
+  command.option("--whiten", o.whiten, "Whiten the mixtures")
+      .one_of({"yes", "no"})
+      .show_default()
+      .excludes(scenario);
+  command.renamed("--white", "--whiten yes");
   command.flag("--shuffle", o.shuffle, "Shuffle the frames of --data").needs(data);
   command
       .option("--condition", o.condition,
-              "Condition number of the mixing matrix; 1 = a rotation (default Gaussian entries)")
+              "Condition number of the mixing matrix; 1 = a rotation (default: Gaussian entries)")
       .real_range(1, 1e12)
       .excludes(scenario);
-  command.option("--seeds", o.runs.seeds, "Number of random draws of sources, mixing and initial weights")
+  command.option("--draws", o.runs.seeds, "Number of random draws of sources, mixing and initial weights")
       .range(1, 1000000)
       .show_default();
-  command.option("--samples", o.runs.samples, "Number of frames of each run, at most those of --data")
+  command.renamed("--seeds", "--draws");
+  command.option("--frames", o.runs.samples, "Number of frames of each run, at most those of --data")
       .range(10, 1000000000)
       .show_default();
+  command.renamed("--samples", "--frames");
   command.option("--seed", o.runs.seed, "First random seed").show_default();
   command
       .option("--threads", o.runs.threads,
@@ -53,9 +62,16 @@ void add_problem_options(Arguments& command, ProblemOptions& o) {
 }
 
 Contender contender(const std::string& option, const std::string& name) {
+  const std::string method = name.substr(0, name.find_first_of(":@"));
+  std::vector<std::string> known;
+  for (const Method& m : methods()) known.emplace_back(m.name);
+  if (const std::string nearest = suggestion(method, known);
+      std::ranges::count(known, method) == 0 && !nearest.empty()) {
+    throw UsageError(option, "unknown method '" + method + "'" + nearest);
+  }
   try {
     Contender c = contender_named(name);
-    if (!c.method->online) throw std::invalid_argument(name + " is not online: it has no course over time");
+    if (!c.method->online) throw std::invalid_argument(name + " is a batch method; give an online method");
     return c;
   } catch (const std::invalid_argument& e) {
     throw UsageError(option, e.what());
@@ -70,7 +86,7 @@ void require_sources(const std::string& file, const Matrix<double>& S) {
   for (Index t = 0; t < S.cols(); ++t) {
     for (Index i = 0; i < S.rows(); ++i) {
       if (!std::isfinite(S(i, t))) {
-        throw Failure(fmt::format("{}: no number in channel {}, frame {}", file, i + 1, t + 1));
+        throw Failure(fmt::format("{}: channel {}, frame {} is not a number", file, i + 1, t + 1));
       }
     }
   }
@@ -92,13 +108,13 @@ void require_sources(const std::string& file, const Matrix<double>& S) {
 std::vector<Problem> problems(const ProblemOptions& o) {
   std::vector<Problem> all;
   if (o.by_scenario()) {
-    if (o.white) throw UsageError("--white", "needs --sources or --data");
+    if (o.whiten == "yes") throw UsageError("--whiten", "needs --sources or --data");
     if (o.condition > 0) throw UsageError("--condition", "needs --sources or --data");
     for (const int s : std::set(o.scenarios.begin(), o.scenarios.end())) all.push_back(scenario_problem(s));
     return all;
   }
   Problem p;
-  p.white = o.white;
+  p.white = o.whiten == "yes";
   p.condition = o.condition;
   p.shuffle = o.shuffle;
   for (const std::string& s : o.sources) {

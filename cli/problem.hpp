@@ -10,7 +10,7 @@ struct ProblemOptions {
   std::vector<int> scenarios;
   std::vector<std::string> sources;
   std::string data;
-  bool white = false;
+  std::string whiten = "no";
   bool shuffle = false;
   double condition = 0;
   CompareOptions runs;

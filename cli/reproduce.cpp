@@ -121,17 +121,18 @@ void add_reproduce(Program& program) {
       .value("FOLDER")
       .named()
       .show_default();
-  sub.flag("--quick", o->quick, "Fewer and shorter runs: under a minute in all");
+  sub.flag("--quick", o->quick, "Fewer and shorter runs: about a minute in all");
   sub.flag("--list", o->list, "List the items");
-  sub.option("--expect", o->expected, "File of expected numbers; fail if some differ").value("FILE");
+  sub.option("--expect", o->expected, "File of expected numbers; exit with 1 if any differs").value("FILE");
   sub.option("--threads", o->threads,
              "Number of threads; the numbers do not depend on it (default one per core)")
       .range(1, 1024);
   sub.flag("--json", o->json, "Print the contents of numbers.json");
   sub.footer(
       "Speech and photographs are read from the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
-      "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm); generated stand-ins are used, and labelled, where "
-      "they are not there.");
+      "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm). Where they are missing, generated signals are "
+      "used, "
+      "and labelled.");
   sub.run([o] { run(*o); });
 }
 

@@ -140,26 +140,30 @@ void run(const Options& o) {
 }  // namespace
 
 void add_score(Program& program) {
-  Arguments sub = program.command("score", "Compare estimated with true sources, up to order and sign");
+  Arguments sub =
+      program.command("score", "Compare estimated sources with the true ones; order and sign do not matter");
   auto o = std::make_shared<Options>();
   add_inputs(sub, o->estimates, "Estimated sources", "estimate", false);
-  sub.option("--truth", o->truth, "True sources; repeat for each file").value("FILE").one_at_a_time();
-  sub.option("--recording", o->recording,
-             "Score the model of --model without a truth: by how much less its outputs depend on each other "
-             "than the "
-             "channels of this file do (mutual information reduction)")
+  sub.option("--truth", o->truth, "File of true sources; repeat for several files")
+      .value("FILE")
+      .one_at_a_time();
+  sub.option(
+         "--recording", o->recording,
+         "Score --model without true sources, by mutual information reduction: how much less dependent its "
+         "outputs are than the channels of this file")
       .value("FILE");
   Option mixing =
       sub.option("--mixing", o->mixing, "True mixing matrix, for the Amari and MD indices").value("FILE");
   Option model =
       sub.option("--model", o->model, "Model of the estimates; for --mixing and --recording").value("FILE");
   mixing.needs(model);
-  sub.flag("--raw", o->raw, "Compare as they are (default both standardized to mean 0, variance 1)");
+  sub.flag("--raw", o->raw,
+           "Compare without rescaling (default: both are standardized to mean 0, variance 1)");
   sub.flag("--json", o->json, "Print JSON");
   sub.footer(
-      "MSE is the paper's: mean squared error under the best signs and permutation. SDR, SIR and SAR are "
-      "those of\n"
-      "BSS Eval with one gain per source.");
+      "MSE, as in the paper: mean squared error under the best signs and permutation. SDR, SIR and SAR: as "
+      "in "
+      "BSS Eval, with one gain per source.");
   sub.run([o] { run(*o); });
 }
 

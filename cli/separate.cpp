@@ -84,15 +84,18 @@ void add_separate(Program& program) {
       .show_default();
   add_positions_option(sub, o->positions);
   add_method_options(sub, o->choice);
-  sub.option("--truth", o->truth, "True sources, to compare with in the report; repeat for each file")
+  sub.option("--truth", o->truth,
+             "File of true sources, to compare with in the report; repeat for several files")
       .value("FILE")
       .one_at_a_time();
-  sub.flag("--report,!--no-report", o->report, "Write report.html (default), or not");
-  sub.flag(
-      "--filter-output", o->filter_output,
-      "Write the sources filtered by --highpass, --lowpass and --notch (default: of the recording as it is)");
-  sub.flag("--live", o->choice.options.live,
-           "Online methods: write the outputs as they were while learning, not those of the final model");
+  sub.flag("--report,!--no-report", o->report, "Write report.html (default), or do not");
+  sub.flag("--filter-output", o->filter_output,
+           "Apply --highpass, --lowpass and --notch to the written sources, too (default: sources of the "
+           "unfiltered "
+           "recording)");
+  sub.flag("--online-output", o->choice.options.online_output,
+           "Online methods: write the outputs computed while learning instead of those of the final model");
+  sub.renamed("--live", "--online-output");
   add_trace_option(sub, o->trace, "sm-ica");
   sub.flag("--json", o->json, "Print the contents of summary.json");
   sub.run([o] { run(*o); });

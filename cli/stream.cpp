@@ -347,8 +347,7 @@ void run(Options o) {
   o.stream.learn = learn_named(o.learn);
   o.stream.weight = weight_named(o.weight);
   if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
-  if (o.json && o.status == 0 && !o.page)
-    throw UsageError("--json is how --status prints; give --status SECONDS");
+  if (o.json && o.status == 0 && !o.page) throw UsageError("--json needs --status SECONDS or --page");
   if (o.writes_channels() && o.stream.learn != StreamOptions::Learn::one_pass)
     throw UsageError("--remove: only with --learn one-pass");
   if (!o.trace.empty() && o.stream.learn == StreamOptions::Learn::one_pass)
@@ -407,26 +406,29 @@ void add_stream(Program& program) {
              "file name)")
       .one_of(formats);
   sub.option("--output-format", o->output_format,
-             "Format of the output (default by the file name, else as the input; f32 for s16, f64 for s32)")
+             "Format of the output (default: by the file name, else that of the input; f32 instead of s16, "
+             "f64 instead "
+             "of s32)")
       .one_of(formats);
   sub.option("--channels", o->channels, "Number of channels of raw input").range(1, 4096);
-  sub.option("--rate", o->rate, "Sampling rate in Hz, if the input has none").value("HZ").positive();
+  sub.option("--rate", o->rate, "Sampling rate in Hz, if the input does not give it").value("HZ").positive();
   sub.option("--components", o->stream.components,
              "Number of outputs: the strongest principal components (default one per channel)")
       .range(1, 4096);
-  sub.option("--track", o->track, "Follow a mixing that changes: memory in seconds (default no forgetting)")
+  sub.option(
+         "--track", o->track,
+         "Follow a changing mixing: time constant of forgetting, in seconds (default: nothing is forgotten)")
       .value("SECONDS")
       .positive();
   sub.flag("--robust", o->stream.robust, "Do not learn from outlying frames");
   sub.option("--saturation", o->stream.saturation,
-             "Refuse frames with a value of this magnitude or more (default no limit)")
+             "Do not learn from frames with a value of this magnitude or more (default: no limit)")
       .positive();
   sub.option("--learn", o->learn,
-             "How to learn. one-pass: running sums and a sample of the past, for frames in any order; "
-             "replay: the "
-             "network, from the last 16384 frames; frame: the network, from the current frame, for frames in "
-             "random "
-             "order")
+             "How to learn. one-pass: FastICA on running sums and a random sample of past frames; frames may "
+             "come in any order. replay: the network (sm-ica), trained on random frames of the last 16384. "
+             "frame: "
+             "the network, trained on the current frame; needs frames in random order")
       .one_of({"one-pass", "replay", "frame"})
       .show_default();
   std::vector<std::string> weights;
@@ -438,10 +440,11 @@ void add_stream(Program& program) {
   sub.option("--seed", o->stream.seed, "Random seed").show_default();
   sub.option("--start", o->start, "Model to start from; learning goes on").value("FILE");
   sub.flag("--freeze", o->freeze, "Do not learn: only apply the model of --start");
-  sub.option("--remove", o->remove,
-             "Write the channels without these outputs instead of the sources: numbers from 1, "
-             "comma-separated (with "
-             "--page also 0: none yet)")
+  sub.option(
+         "--remove", o->remove,
+         "Write the channels without these outputs instead of the sources: numbers from 1, comma-separated. "
+         "With --page, 0 = write the channels, nothing removed yet")
+      .value("K")
       .comma_separated()
       .one_at_a_time();
   sub.option("--model", o->model, "File to write the final model to").value("FILE");
@@ -450,15 +453,15 @@ void add_stream(Program& program) {
              "stream is resumed from it")
       .value("FILE");
   add_trace_option(sub, o->trace, "With --learn replay or frame");
-  sub.option("--save-every", o->save_every, "Save the state after this many frames, or after 10 s")
+  sub.option("--save-every", o->save_every, "Save the state every N frames, and at least every 10 s")
       .range(1, Index{1} << 60)
       .show_default();
-  sub.option("--status", o->status, "Print a status line to stderr every this many seconds")
+  sub.option("--status", o->status, "Print a status line to stderr at this interval")
       .value("SECONDS")
       .positive();
   add_page_option(sub, o->page);
-  sub.flag("--realtime", o->realtime, "Read a file at its rate, as it was recorded");
-  sub.flag("--json", o->json, "Print the status as JSON, one object per line, and what is done on the page");
+  sub.flag("--realtime", o->realtime, "Read a file at its sampling rate, as if it were live");
+  sub.flag("--json", o->json, "Print the status and the events of the page as JSON, one object per line");
   sub.run([o] { run(*o); });
 }
 

@@ -19,8 +19,8 @@ void add_trace_option(Arguments& command, std::string& file, const std::string& 
   command
       .option("--trace", file,
               whose +
-                  ": write W, M, c, y, modulator and share of LTP at every so many frames to this file "
-                  "(.npz; at most 32 MB), and pictures of them beside it")
+                  ": write W, M, c, y, the modulator and the share of LTP (potentiated synapses) at regular "
+                  "intervals to this .npz file (at most 32 MB), and plots beside it")
       .check(complaint, "FILE.npz");
 }
 

@@ -145,10 +145,11 @@ void add_tune(Program& program) {
       .value("NAME")
       .show_default();
   add_problem_options(sub, o->problem);
-  sub.option("--eta", o->etas, "Values of eta to try, comma-separated (default the paper's, 1e-5 to 5e-2)")
+  sub.option("--eta", o->etas,
+             "Values of eta to try, comma-separated (default: those of the paper, 1e-5 to 5e-2)")
       .comma_separated()
       .positive();
-  sub.option("--tau", o->taus, "Values of tau to try, comma-separated (default the paper's)")
+  sub.option("--tau", o->taus, "Values of tau to try, comma-separated (default: those of the paper)")
       .comma_separated()
       .positive();
   sub.option("-o,--output", o->folder,

@@ -184,7 +184,8 @@ def make_gdf_and_brainvision():
     put("gdf", "floats", gdf("2.20", [("a", 2, 16), ("b", 1, 17)], [numbers] * 3))
     head = ("Brain Vision Data Exchange Header File Version 1.0\n[Common Infos]\nDataFile={}\nMarkerFile=a.vmrk\n"
             "DataFormat=BINARY\nDataOrientation={}\nNumberOfChannels=2\nSamplingInterval=4000\n[Binary Infos]\n"
-            "BinaryFormat={}\n[Channel Infos]\nCh1=Fp1,,0.5,uV\nCh2=a\\1b,,,\n[Coordinates]\nCh1=1,-90,-72\n[Comment]\n")
+            "BinaryFormat={}\n[Channel Infos]\nCh1=Fp1,,0.5,uV\nCh2=a\\1b,,,\n"
+            "[Coordinates]\nCh1=1,-90,-72\n[Comment]\n")
     put("vhdr", "multiplexed", head.format("a.eeg", "MULTIPLEXED", "INT_16").encode())
     itself = head.format("$b", "MULTIPLEXED", "INT_16").encode()  # the header as the numbers: a file that can be read
     put("vhdr", "itself", itself + b"x" * (-len(itself) % 4))
@@ -196,9 +197,11 @@ def make_xdf():
         return b"\x04" + struct.pack("<IH", len(content) + 2, tag) + content
 
     def header(number, name, kind, channels, rate, values):
-        labels = "".join(f"<channel><label>E{k}</label><unit>uV</unit><type>EEG</type></channel>" for k in range(channels))
+        labels = "".join(f"<channel><label>E{k}</label><unit>uV</unit><type>EEG</type></channel>"
+                         for k in range(channels))
         return chunk(2, struct.pack("<I", number) + (
-            f"<?xml version='1.0'?><info><name>{name}</name><type>{kind}</type><channel_count>{channels}</channel_count>"
+            f"<?xml version='1.0'?><info><name>{name}</name><type>{kind}</type>"
+            f"<channel_count>{channels}</channel_count>"
             f"<nominal_srate>{rate}</nominal_srate><channel_format>{values}</channel_format><desc><channels>{labels}"
             "</channels></desc></info>").encode())
 
@@ -321,20 +324,22 @@ def make_commands():
     put("cells", "cut", "\n".join(rows).encode())
     put("cells", "absurd", b"1e-3,0.8,99999999999999999999,7,-1,nan\n0.001,0.8,5,9,0,-1\n")
     entry = {"value": 1, "tolerance": 0.1}
-    numbers = {"figure.a": entry, "figure.b": [{"data": "stand-ins", "value": 2, "absolute": 1}, {"value": "inf", **entry}]}
+    numbers = {"figure.a": entry, "figure.b": [{"data": "stand-ins", "value": 2, "absolute": 1},
+                                               {"value": "inf", **entry}]}
     put("expect", "two", json.dumps({"quick": numbers, "full": {"figure.a": entry, "figure.b": entry}}).encode())
     put("expect", "odd", json.dumps({"quick": {"figure.a": [[]], "figure.b": 7}, "full": []}).encode())
     lines = {
         "fit": "fit a.csv b.wav -o m.json -m fastica --components 0.9 --bad 1-2,annotations --threads 2 --seed 7",
         "separate": "separate a.edf -o d --truth t.csv --no-report --activity-weight log --order power --stability 3",
         "stream": "stream - --format f64 --channels 4 --track 2.5 --rate 100 --robust --state s --save-every 10",
-        "moments": "moments a.f32 b.f32 --channels 4 -m jade --bad 1-2 -o a.sums", "merge": "merge a.sums b.sums -o m.json",
+        "moments": "moments a.f32 b.f32 --channels 4 -m jade --bad 1-2 -o a.sums",
+        "merge": "merge a.sums b.sums -o m.json",
         "apply": "apply m.json a.npy -o y.npy --remove 1,3", "info": "info --json --variable x a.mat",
-        "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --seeds 2 --samples 100",
-        "compare": "compare --methods easi@0.01,sm-ica:natural --sources sine,laplace --white --measure now",
-        "generate": "generate --sources square,sine --samples 10 --condition 3 -o d", "score": "score a --truth b --raw",
+        "tune": "tune -m easi --eta 1e-3,2e-3 --tau 1 --scenario 2 --draws 2 --frames 100",
+        "compare": "compare --method easi@0.01,sm-ica:natural --sources sine,laplace --whiten yes --measure now",
+        "generate": "generate --sources square,sine --frames 10 --condition 3 -o d", "score": "score a --truth b --raw",
         "reproduce": "reproduce figure1 --quick --expect e.json", "methods": "methods --json", "help": "fit --help",
-        "demo": "demo --samples 5000 --seed 3", "completion": "completion zsh", "version": "--version",
+        "demo": "demo --frames 5000 --seed 3", "completion": "completion zsh", "version": "--version",
         "misused": "fit --seed 18446744073709551616 --components nan"}
     for name, line in lines.items():
         put("arguments", name, line.replace(" ", "\n").encode())
@@ -342,21 +347,23 @@ def make_commands():
 
 def make_runs():
     """An extension (its place in run_commands.cpp) and a file; for fit a method first."""
-    extensions = ["csv", "npy", "f64", "f32", "wav", "npz", "mat", "set", "edf", "bdf", "flac", "png", "pgm", "tif", "jpg"]
+    extensions = ["csv", "npy", "f64", "f32", "wav", "npz", "mat", "set", "edf", "bdf", "flac", "png", "pgm", "tif",
+                  "jpg"]
     random = np.random.default_rng(2)
     mixed = random.laplace(size=(120, 2)) @ random.normal(size=(2, 2))
     text = "\n".join(",".join(f"{v:.4g}" for v in row) for row in mixed).encode()
     files = {"csv": text, "npy": saved(np.save, mixed.astype("<f4")), "f64": mixed.astype("<f8").tobytes(),
              "f32": mixed.astype("<f4").tobytes(), "wav": wav(3, 2, 32, mixed.astype("<f4").tobytes()),
-             "npz": saved(np.savez_compressed, x=mixed.astype("<f4")), "mat": saved(scipy.io.savemat, {"x": mixed[:90]})}
+             "npz": saved(np.savez_compressed, x=mixed.astype("<f4")),
+             "mat": saved(scipy.io.savemat, {"x": mixed[:90]})}
     for extension, data in files.items():
         place = bytes([extensions.index(extension)])
         put("info", extension, place + data)
         for method, name in enumerate(["auto", "fobi", "fastica", "picard", "jade"]):
             if extension == "csv" or method == len(extension) % 5:
                 put("fit", f"{extension}_{name}", bytes([method]) + place + data)
-    for name, rows in {"overflow": b"1e200,1\n-1e200,2\n3e199,5\n4,5\n1,7\n", "constant": b"1,2\n" * 9, "one_frame": b"1,2\n",
-                       "control_characters": b"\x1b[31ma,b\n1,2\n3,5\n5,1\n"}.items():
+    for name, rows in {"overflow": b"1e200,1\n-1e200,2\n3e199,5\n4,5\n1,7\n", "constant": b"1,2\n" * 9,
+                       "one_frame": b"1,2\n", "control_characters": b"\x1b[31ma,b\n1,2\n3,5\n5,1\n"}.items():
         put("info", name, b"\0" + rows)
         put("fit", name, b"\1\0" + rows)
     put("fit", "csv_stability_power", bytes([5 * 12 + 2, 0]) + text)

@@ -42,7 +42,7 @@ struct MethodOptions {
   Index stability = 0;                  ///< batch ICA: times it is done again on two halves of the frames
   Index passes = 1;                     ///< online methods: times over the data
   bool shuffle = false;                 ///< online methods: a new random order in every pass
-  bool live = false;                    ///< online methods: keep the outputs as they came out
+  bool online_output = false;           ///< online methods: keep the outputs as they came out
   std::optional<SmIcaNetworkOptions::Dynamics>
       dynamics;                   ///< sm-ica as published: how its outputs settle; default solve
   std::optional<bool> autapses;   ///< of iterated dynamics; see SmIcaNetworkOptions
@@ -82,8 +82,8 @@ struct Diverged : std::runtime_error {
 /// A separation.
 struct Outcome {
   Model model;
-  std::string why;      ///< this method, if it was left to demix
-  Matrix<double> live;  ///< if asked for: each frame's output when it went by (for the last time)
+  std::string why;               ///< this method, if it was left to demix
+  Matrix<double> online_output;  ///< if asked for: each frame's output when it went by (for the last time)
 };
 
 /// An online method at work, whichever it is.

@@ -30,7 +30,7 @@ struct FitOptions {
   MethodOptions options;                ///< of the method
   std::vector<TimeSpan> bad;            ///< not learned from
   bool bad_annotations = false;         ///< nor from what the file annotates as bad
-  bool find_bad = false;                ///< nor from stretches beyond reason, which are looked for
+  bool find_bad = false;                ///< nor from segments with extreme values, which are looked for
   std::filesystem::path frame_weights;  ///< a file of one number per frame, how much it counts; or empty
 
   /// Which channels to learn from: types, names, patterns with * and ?. Without `pick`, of biosignals: the

@@ -31,7 +31,7 @@ struct StreamOptions {
   /// Frames after which one counts 1/e (track); 0 = all count for ever (converge). One-pass only.
   double memory = 0;
   bool robust = false;             ///< do not learn from frames of outlying size. One-pass only
-  double saturation = 0;           ///< a frame with a value of this size or more is refused; 0 = no limit
+  double saturation = 0;           ///< frames with a value of this size or more teach nothing; 0 = no limit
   Index replay = 16384;            ///< frames kept to draw from
   std::uint64_t seed = 0;          ///< of the network's start and of the draws
   Weight weight = Weight::square;  ///< the network's modulator w(||y||^2). Not with one-pass

@@ -67,7 +67,7 @@ MethodOptions method_options(const py::dict& given) {
   o.stability = take<Index>(left, "stability").value_or(0);
   o.passes = take<Index>(left, "passes").value_or(1);
   o.shuffle = take<bool>(left, "shuffle").value_or(false);
-  o.live = take<bool>(left, "live").value_or(false);
+  o.online_output = take<bool>(left, "online_output").value_or(false);
   if (const auto rule = take<py::object>(left, "rule")) {
     // Copies of the options may go in threads without the GIL.
     const std::shared_ptr<py::object> kept(new py::object(*rule), [](py::object* p) {
@@ -89,7 +89,7 @@ void bind_fit(py::module_& m) {
                   const std::optional<InputArray>& weights, Index jobs, const py::object& progress) {
     Outcome out = run(X, method, options, weights, jobs, progress);
     py::object live = py::none();
-    if (out.live.size() > 0) live = frames_to_array(std::move(out.live));
+    if (out.online_output.size() > 0) live = frames_to_array(std::move(out.online_output));
     return py::make_tuple(std::move(out.model), out.why, live);
   });
   m.def("whiten", [](const py::array& X, Index components, double share, Index jobs) {

@@ -97,7 +97,8 @@ def test_glitches_stability_components_and_whole_numbers(X):
     np.testing.assert_allclose(ica.stability_, in_memory.stability_, atol=1e-4)
     close(ica, in_memory, ROUNDING["picard"])
     whole = np.round(100 * X[:50000]).astype("i2")
-    in_memory, ica = demix.ICA(method="jade").fit(whole), demix.dask.ICA(method="jade").fit(da.from_array(whole, chunks=9000))
+    in_memory = demix.ICA(method="jade").fit(whole)
+    ica = demix.dask.ICA(method="jade").fit(da.from_array(whole, chunks=9000))
     np.testing.assert_allclose(ica.components_, in_memory.components_, atol=1e-8)
     X[:, 3] = 0  # a channel that is switched off
     ica = demix.dask.ICA(method="fobi").fit(da.from_array(X, chunks=20000))
@@ -115,13 +116,15 @@ def test_transform_is_lazy(X, cluster):
     np.testing.assert_array_equal(cluster.compute(s).result(), in_memory)
     back = ica.inverse_transform(s)
     np.testing.assert_allclose(back.compute(scheduler="threads"), X, atol=1e-4)
-    np.testing.assert_array_equal(ica.remove(x, [0, 2]).compute(scheduler="threads"), ica.remove(X.astype("f4"), [0, 2]))
+    np.testing.assert_array_equal(ica.remove(x, [0, 2]).compute(scheduler="threads"),
+                                  ica.remove(X.astype("f4"), [0, 2]))
     assert ica.fit_transform(x).shape == x.shape
     again = pickle.loads(pickle.dumps(ica))
     np.testing.assert_array_equal(again.transform(x).compute(scheduler="threads"), in_memory)
     few = demix.dask.ICA(2, method="fobi", whiten="arbitrary-variance").fit(x)
     assert few.transform(x).compute(scheduler="threads").shape == (len(X), 2)
-    np.testing.assert_allclose(few.components_, demix.ICA(2, method="fobi", whiten="arbitrary-variance").fit(X).components_,
+    np.testing.assert_allclose(few.components_, demix.ICA(2, method="fobi",
+                                                          whiten="arbitrary-variance").fit(X).components_,
                                rtol=1e-4, atol=1e-7)
 
 

@@ -137,7 +137,7 @@ def test_compare(program, tmp_path):
     assert found.labels == ["Easi", "easi", "sm-ica"] and found.now["Easi"]["runs"] == 3
     assert found.now["sm-ica"]["separated"] >= 2 and "sm-ica" in str(found)
     many = demix.compare(1, ["easi", "sm-ica"], n_samples=3000, seeds=3, n_jobs=2)
-    out = json.loads(program("compare", "--scenario", "1", "--methods", "easi,sm-ica", "--samples", "3000", "--seeds",
+    out = json.loads(program("compare", "--scenario", "1", "--method", "easi,sm-ica", "--frames", "3000", "--draws",
                              "3", "--json").stdout)
     out = out[0] if isinstance(out, list) else out
     problem = (out.get("problems") or [out])[0]

@@ -172,7 +172,7 @@ Rotation fastica(const WhiteRecording& white, const FastIcaOptions& options, con
   if (options.deflation) r.options["deflation"] = "yes";
   if (found.turning > 0) {
     r.doubt = std::to_string(found.turning) + " of " + std::to_string(found.W.rows()) +
-              " components still turn after " + std::to_string(found.convergence.iterations) +
+              " components have not converged after " + std::to_string(found.convergence.iterations) +
               " iterations: too close to Gaussian or to each other to tell apart";
   }
   return r;

@@ -72,7 +72,7 @@ Rotation jade_of(const FourthSums& fourth, const JadeOptions& options, const Rot
              .convergence = {found.turning == 0, found.sweeps, {}}};
   if (options.neighbours > 0) r.options["neighbours"] = std::to_string(options.neighbours);
   if (found.turning > 0) {
-    r.doubt = std::to_string(found.turning) + " pairs of components still turn after " +
+    r.doubt = std::to_string(found.turning) + " pairs of components have not converged after " +
               std::to_string(found.sweeps) +
               " sweeps: too close to Gaussian, or too few frames, to tell apart";
   }

@@ -117,8 +117,7 @@ Model describe(const MergedMoments& white, const Rotation& rotation, Order by) {
     model.kurtosis(i) = y(i + 1, i + 1, i + 1, i + 1) / (square * square);
   }
   if (!model.kurtosis.allFinite() || !model.mixing.allFinite()) throw no_recording();
-  model.diagnosis.no_crosstalk =
-      "merged sums tell nothing of it, nor of echoes, glitches, drift and clipping";
+  model.diagnosis.no_crosstalk = "needs the frames, as do echoes, glitches, drift and clipping";
   put_in_order(model, w.dewhitener.rowwise().norm(), by);
   warn_of_basis(model, w, rotation);
   return model;

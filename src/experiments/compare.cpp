@@ -114,7 +114,7 @@ Run run_one(const Mixture& mixture, const Contender& contender, const Problem& p
 void require_suitable(const Problem& problem, const std::vector<Contender>& contenders) {
   for (const Contender& c : contenders) {
     if (!c.method->online) {
-      throw std::invalid_argument("method " + c.label + " is not online: it has no course over time");
+      throw std::invalid_argument("method " + c.label + " is a batch method; an online method is needed");
     }
     try {
       c.method->start(problem.size(), problem.size(), settings(c, problem));

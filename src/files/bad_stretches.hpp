@@ -5,7 +5,7 @@
 
 #include "demix/recording.hpp"
 
-/// What in a recording is beyond reason: whole channels, and stretches of all channels.
+/// Channels of a recording with extreme values, and segments in which channels have such values.
 namespace demix {
 
 /// Of windows of one second: how large each channel is, and how alike the most similar other one.

@@ -113,8 +113,8 @@ void BeforeFit::look_for_bad() {
       frames += static_cast<double>((s.end - s.first) * n);
     }
     if (!bad_.empty()) {
-      note(fmt::format("{} stretch{} beyond reason, {:.1f} s in all, are not learned from", bad_.size(),
-                       bad_.size() == 1 ? "" : "es", frames / (info.rate > 0 ? info.rate : 1)));
+      note(fmt::format("{} segment{} with extreme values, {:.1f} s in all, not learned from", bad_.size(),
+                       bad_.size() == 1 ? "" : "s", frames / (info.rate > 0 ? info.rate : 1)));
     }
   }
   if (!options_.find_bad_channels) return;

@@ -154,8 +154,9 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   const MappedRecording applied(filtered ? static_cast<const Recording&>(smooth) : raw,
                                 out.model.components(),
                                 [&](const Frames<double>& X) { return shown.apply(X); });
-  const MatrixRecording<double> live(outcome.live);
-  const Recording& sources = options.fit.options.live ? static_cast<const Recording&>(live) : applied;
+  const MatrixRecording<double> live(outcome.online_output);
+  const Recording& sources =
+      options.fit.options.online_output ? static_cast<const Recording&>(live) : applied;
   const std::vector<io::ValueRange> ranges = io::value_ranges(out.kind, sources);
   out.scaling = io::source_scaling(out.kind, ranges);
   out.sources = io::output_paths(source_file, sources.channels(), each);

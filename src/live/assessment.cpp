@@ -100,9 +100,8 @@ Model model_of(const Snapshot& s, const Assessment& a, const StreamOptions& opti
     throw std::invalid_argument("what was learned has overflowed; there is no model of it");
   }
   if (!s.counts.settled) {
-    model.warnings.push_back({Warning::Kind::not_converged,
-                              "the outputs have not settled yet: the model is that of a moment",
-                              {}});
+    model.warnings.push_back(
+        {Warning::Kind::not_converged, "the outputs have not converged yet: the model is a snapshot", {}});
   }
   return model;
 }

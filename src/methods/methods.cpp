@@ -65,7 +65,7 @@ const auto table = std::to_array<Method>({
     {.name = "auto",
      .sources = not_gaussian,
      .cannot = gaussians,
-     .reference = "of fastica or picard, fobi and jade, what leaves the least dependence",
+     .reference = "the best of fobi, jade, and fastica or picard, by the entropy of the outputs",
      .forms = one_form,
      .passes = 15,
      .batch_ica = true,
@@ -124,8 +124,7 @@ const auto table = std::to_array<Method>({
      .online = true,
      .input = Input::centred,
      .sources = distinct,
-     .cannot =
-         "sources of equal kurtosis; recordings in time order, unless shuffled; in form published: most data",
+     .cannot = "sources of equal kurtosis; unshuffled recordings; most data, in the form published",
      .reference = paper,
      .forms = sm_ica_forms,
      .tau = 1.5,
@@ -195,19 +194,19 @@ const auto table = std::to_array<Method>({
                               .input = Input::centred,
                               .finds = Finds::subspace,
                               .sources = "none: principal subspace",
-                              .cannot = "separate sources",
+                              .cannot = "sources of any kind",
                               .reference = "Oja 1992"}),
     rule<rules::PrincipalSubspace>({.name = "psp",
                                     .input = Input::centred,
                                     .finds = Finds::subspace,
                                     .sources = "none: principal subspace",
-                                    .cannot = "separate sources",
+                                    .cannot = "sources of any kind",
                                     .reference = "Pehlevan, Sengupta, Chklovskii 2018"}),
     rule<rules::Bcm>({.name = "bcm",
                       .input = Input::white,
                       .finds = Finds::features,
                       .sources = "none: skewed features, redundantly",
-                      .cannot = "separate sources",
+                      .cannot = "sources of any kind",
                       .reference = "Bienenstock, Cooper, Munro 1982"}),
 });
 
@@ -265,7 +264,7 @@ MethodOptions Method::checked(MethodOptions o) const {
   } else {
     refuse(o.passes != 1, name, "passes");
     refuse(o.shuffle, name, "shuffle");
-    refuse(o.live, name, "live");
+    refuse(o.online_output, name, "online_output");
     refuse(o.whiten.has_value(), name, "whiten");
   }
   if (forms.size() > 1) o.form = chosen.name;

@@ -51,8 +51,7 @@ Feed prepare_feed(const Method& method, const Recording& X, const MethodOptions&
   Feed feed{whiten(X, reduction), o.whiten.value_or(false), Vector<double>::Zero(channels), channels, 0};
   if (method.input == Input::white && !o.whiten && !is_white(feed.white(), feed.white().samples)) {
     throw NeedsWhitening(name + " needs white input, and this is not (its condition number is " +
-                         condition(feed.white()) +
-                         "); have it whitened first, or say that it is not to be, to see what happens");
+                         condition(feed.white()) + "); have it whitened first, or try it as it is");
   }
   if (method.input != Input::any) feed.shift = feed.white().mean;
   if (feed.whitened) feed.inputs = feed.white().whitener.rows();
@@ -172,7 +171,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
   const std::unique_ptr<OnlineSeparator> separator = method.start(feed.inputs, feed.outputs, o);
 
   Outcome out;
-  if (o.live) out.live = Matrix<double>::Zero(feed.outputs, feed.white().samples);
+  if (o.online_output) out.online_output = Matrix<double>::Zero(feed.outputs, feed.white().samples);
   Vector<double> frame(X.channels());
   Vector<double> x(feed.inputs);
   Vector<double> y(feed.outputs);
@@ -184,7 +183,7 @@ Outcome run_online(const Method& method, const Recording& X, const MethodOptions
       x = frame;
     }
     if (!separator->step(x, y)) return false;
-    if (o.live) out.live.col(t) = y;
+    if (o.online_output) out.online_output.col(t) = y;
     if (o.trace != nullptr) separator->note(*o.trace);
     return true;
   });

@@ -143,9 +143,7 @@ Model StreamEngine::model() const {
   warn_of_few_samples(model);
   if (s.refused > 0) model.warnings.push_back({Warning::Kind::refused_frames, refused_text(s), {}});
   if (!network_ && !s.settled) {
-    model.warnings.push_back({Warning::Kind::not_converged,
-                              "the outputs have not settled yet: they were still turning as frames came in",
-                              {}});
+    model.warnings.push_back({Warning::Kind::not_converged, "the outputs have not converged yet", {}});
   }
   const auto component = [&](Index output) {
     return static_cast<Index>(std::find(which.begin(), which.end(), output) - which.begin());

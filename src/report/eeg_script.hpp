@@ -25,7 +25,8 @@ inline constexpr std::string_view eeg_script_text = R"js(
   const removal = document.getElementById('removal');
   const told = removal && removal.textContent;
   const tell = () => {
-    if (removal) removal.textContent = told.replace(/--remove \S+/, '--remove ' + (marked().map(k => k + 1).join(',') || 'none'));
+    const list = marked().map(k => k + 1).join(',') || 'none';
+    if (removal) removal.textContent = told.replace(/--remove \S+/, '--remove ' + list);
   };
 
   const box = document.getElementById('viewer');
@@ -128,7 +129,8 @@ inline constexpr std::string_view eeg_script_text = R"js(
     g.fillStyle = colour('--soft');
     g.strokeStyle = colour('--rule');
     g.textBaseline = 'top';
-    const seconds = span / rate, each = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600].find(s => seconds / s <= width / 80) || 1200;
+    const seconds = span / rate, steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
+    const each = steps.find(s => seconds / s <= width / 80) || 1200;
     for (let s = Math.ceil((first + from / rate) / each) * each; s <= first + (from + span) / rate; s += each) {
       const at = x((s - first) * rate - from);
       g.beginPath();

@@ -68,7 +68,8 @@ th { font-weight: normal; color: var(--soft); border-bottom: 1px solid var(--rul
 td.word, th.word { text-align: left; white-space: normal; min-width: 7rem; }
 th:last-child, td:last-child { padding-right: .2rem; }
 tbody th { color: inherit; border: 0; }
-.sounds { margin: .6rem 0 1.2rem; display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: .8rem 1.5rem; }
+.sounds { margin: .6rem 0 1.2rem; display: grid; gap: .8rem 1.5rem;
+  grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); }
 .sounds > div { break-inside: avoid; }
 audio { display: block; width: 100%; max-width: 26rem; height: 2.6rem; margin-top: .2rem; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1rem 1.2rem; }

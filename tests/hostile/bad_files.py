@@ -51,8 +51,8 @@ def damaged():
     np.save(saved, X)
     npy = saved.getvalue()
     files = {"noise." + e: np.random.default_rng(5).bytes(3000)
-             for e in ["csv", "npy", "npz", "mat", "set", "wav", "flac", "ogg", "aiff", "edf", "bdf", "f32", "f64", "png",
-                       "jpg", "tif", "pgm", "json", "xyz"]}
+             for e in ["csv", "npy", "npz", "mat", "set", "wav", "flac", "ogg", "aiff", "edf", "bdf", "f32", "f64",
+                       "png", "jpg", "tif", "pgm", "json", "xyz"]}
     files.update({"empty." + e: b"" for e in ["csv", "npy", "npz", "mat", "wav", "edf", "f64", "png", "pgm", "json"]})
     files.update({"text." + e: text.encode() for e in ["npy", "wav", "mat", "png", "edf", "json", "npz", "f64"]})
     files.update({f"cut{k}.npy": npy[:n] for k, n in enumerate([5, 60, 127, 1001])})
@@ -60,18 +60,24 @@ def damaged():
     files.update({f"cut{k}.wav": whole[:n] for k, n in enumerate([10, 40, 44, 1003])})
     files.update({
         "cut.csv": text[:1000].encode(), "nan.csv": text.encode() + b"\n1,nan,2\n", "nan.wav": recordings.wav(holes),
-        "all_nan.wav": recordings.wav(np.full((300, 2), np.nan)), "inf.npy": npy_of(np.where(np.isnan(holes), np.inf, X)),
-        "all_nan.npy": npy_of(np.full((300, 2), np.nan)), "constant.csv": b"1,2\n" * 50, "zeros.npy": npy_of(np.zeros((99, 3))),
-        "one_frame.csv": b"1,2,3\n", "names_only.csv": b"a,b,c\n", "one_column.csv": b"1\n2\n4\n", "blank.csv": b"\n\n\n",
+        "all_nan.wav": recordings.wav(np.full((300, 2), np.nan)),
+        "inf.npy": npy_of(np.where(np.isnan(holes), np.inf, X)),
+        "all_nan.npy": npy_of(np.full((300, 2), np.nan)), "constant.csv": b"1,2\n" * 50,
+        "zeros.npy": npy_of(np.zeros((99, 3))),
+        "one_frame.csv": b"1,2,3\n", "names_only.csv": b"a,b,c\n", "one_column.csv": b"1\n2\n4\n",
+        "blank.csv": b"\n\n\n",
         "overflow.csv": b"1e200,1\n-1e200,2\n3e199,5\n4,5\n1,7\n", "largest.npy": npy_of(X * 1e305),
         "least.npy": npy_of(X * 1e-305), "nul.csv": b"1,2\n\0,3\n4,5\n", "long_line.csv": b"1," * 2000000,
         "ragged.csv": b"1,2\n3\n4,5,6\n", "words.csv": b"the,quick\nbrown,fox\njumps,over\n",
         "escapes.csv": b"\x1b[31mred\x07,b\x0dc\n" + text.replace(",", ";").replace(";", ",", 1).encode(),
         "labels.csv": b"\x1b[31mred,\x07bell,c\x7f\n" + text.encode(),
         "labels.edf": recordings.edf(["\x1b[2Jwipe", "\x07bell", "EEG\rCz"], records=30),
-        "huge.npy": recordings.npy_header((10 ** 15, 4)) + bytes(64), "huge2.npy": recordings.npy_header((1 << 62, 1 << 62)),
-        "minus.npy": recordings.npy_header((-1, 4)) + bytes(64), "objects.npy": recordings.npy_header((4, 2), "|O") + bytes(64),
-        "wide.npy": recordings.npy_header((3, 30000)) + bytes(8 * 90000), "huge.wav": recordings.wav(X[:50], 0xfffffff0),
+        "huge.npy": recordings.npy_header((10 ** 15, 4)) + bytes(64),
+        "huge2.npy": recordings.npy_header((1 << 62, 1 << 62)),
+        "minus.npy": recordings.npy_header((-1, 4)) + bytes(64),
+        "objects.npy": recordings.npy_header((4, 2), "|O") + bytes(64),
+        "wide.npy": recordings.npy_header((3, 30000)) + bytes(8 * 90000),
+        "huge.wav": recordings.wav(X[:50], 0xfffffff0),
         "huge.edf": recordings.edf(["a", "b"], claimed=99999999), "huge.pgm": b"P5 100000 100000 255\n" + bytes(100),
         "huge.png": png(60000, 60000), "flat.pgm": b"P5 0 0 255\n", "bomb.npz": bomb(),
         "huge.mat": mat(b"x", 1 << 30, 4, bytes(64), claimed=0xfffffff0),
@@ -105,8 +111,9 @@ def commands(bad):
         (["score", "good.csv", "--truth", bad], []), (["generate", "--from", bad, "-o", "gen"], ["gen"]),
         (["fit", "good.csv", "--frame-weights", bad, "-o", "m.json"], ["m.json"]),
         # A link that leads nowhere is followed.
-        (["stream", "good.csv", "-o", "y.f64", "--state", bad], ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
-        (["compare", "--data", bad, "--samples", "100", "--seeds", "1", "--methods", "easi"], []),
+        (["stream", "good.csv", "-o", "y.f64", "--state", bad],
+         ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
+        (["compare", "--data", bad, "--frames", "100", "--draws", "1", "--method", "easi"], []),
     ]
 
 

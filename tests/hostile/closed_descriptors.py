@@ -6,9 +6,9 @@ COMMANDS = [
     (["info", "i.csv"], None), (["info", "nosuch.csv"], None), (["fit", "i.csv", "-o", "m.json"], "m.json"),
     (["separate", "i.csv", "-o", "sep"], "sep/sources.csv"), (["apply", "good.json", "i.csv", "-o", "y.csv"], "y.csv"),
     (["stream", "i.csv", "-o", "y.csv", "--state", "s", "--status", "0.01", "--save-every", "100"], "y.csv"),
-    (["generate", "--samples", "500", "-o", "gen"], "gen/mixtures.npy"), (["score", "i.csv", "--truth", "i.csv"], None),
+    (["generate", "--frames", "500", "-o", "gen"], "gen/mixtures.npy"), (["score", "i.csv", "--truth", "i.csv"], None),
     (["methods"], None), (["fit"], None), (["nonsense"], None),
-    (["compare", "--samples", "100", "--seeds", "1", "--methods", "easi"], None),
+    (["compare", "--frames", "100", "--draws", "1", "--method", "easi"], None),
 ]
 
 

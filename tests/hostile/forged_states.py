@@ -99,7 +99,8 @@ def through_the_program(trial, count):
             forged[at:at + 8] = chance.choice([b"\xff" * 8, bytes(8), b"\0\0\0\0\0\1\0\0", chance.randbytes(8)])
             (folder / "s").write_bytes(refitted(bytes(forged)))
             (folder / "y.csv").write_bytes(output)
-            attempt(trial, "forged states", ["stream", "all.csv", "-o", "y.csv", "--state", "s"], folder, ["y.csv", "s"])
+            attempt(trial, "forged states", ["stream", "all.csv", "-o", "y.csv", "--state", "s"], folder,
+                    ["y.csv", "s"])
             trial.check("finite outputs", recordings.is_finite(folder / "y.csv"), f"forged at {at}: NaN is put out")
         # Finished output that is no longer there cannot be gone on with.
         (folder / "s").write_bytes(state)

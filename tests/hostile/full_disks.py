@@ -11,7 +11,7 @@ from trial import Folder, attempt, contents, device, flaw, run
 
 COMMANDS = [["fit", "i.csv", "-o", "OUT/m.json"], ["separate", "i.csv", "-o", "OUT/sep"],
             ["apply", "m.json", "i.csv", "-o", "OUT/y.csv"], ["stream", "i.csv", "-o", "OUT/y.csv"],
-            ["generate", "--samples", "20000", "-o", "OUT/gen"],
+            ["generate", "--frames", "20000", "-o", "OUT/gen"],
             ["stream", "i.csv", "-o", "y.csv", "--state", "OUT/s", "--model", "OUT/m2.json", "--save-every", "500"]]
 
 

@@ -90,7 +90,8 @@ def killed_streams(trial, kills):
     in_parallel(one, FORMATS)
     print(f"  SIGKILL {counts.total()} times: " + ", ".join(f"{form} {counts[form]}" for form in FORMATS))
     for form in FORMATS:
-        trial.check("kills", counts[form] >= share, f"{form}: only {counts[form]} of {share} kills hit a running stream")
+        trial.check("kills", counts[form] >= share,
+                    f"{form}: only {counts[form]} of {share} kills hit a running stream")
 
 
 def repeated_pids(trial):

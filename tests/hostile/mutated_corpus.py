@@ -21,7 +21,8 @@ def damaged(data, chance):
         elif how == 2:
             data[at:at] = data[at:at + chance.randint(1, 16)]
         elif how == 3:
-            data[at:at + chance.choice([1, 2, 4, 8])] = chance.choice([b"\0", b"\xff", b"\x7f"]) * chance.choice([1, 2, 4, 8])
+            data[at:at + chance.choice([1, 2, 4, 8])] = chance.choice([b"\0", b"\xff",
+                                                                       b"\x7f"]) * chance.choice([1, 2, 4, 8])
         elif data:
             data[at % len(data)] ^= 1 << chance.randrange(8)
     return bytes(data)

@@ -8,7 +8,8 @@ from trial import Folder, attempt, in_parallel
 # What is read, what is asked, where "IN" is the input and "OUT" a name for the same file.
 DIRECT = [
     ("i.csv", ["fit", "IN", "-o", "OUT"]), ("i.csv", ["apply", "m.json", "IN", "-o", "OUT"]),
-    ("m.json", ["apply", "IN", "i.csv", "-o", "OUT"]), ("w.csv", ["fit", "i.csv", "--frame-weights", "IN", "-o", "OUT"]),
+    ("m.json", ["apply", "IN", "i.csv", "-o", "OUT"]), ("w.csv",
+                                                        ["fit", "i.csv", "--frame-weights", "IN", "-o", "OUT"]),
     ("i.csv", ["stream", "IN", "-o", "OUT"]), ("i.csv", ["stream", "IN", "-o", "y.csv", "--model", "OUT"]),
     ("i.csv", ["stream", "IN", "-o", "y.csv", "--state", "OUT"]),
 ]
@@ -18,8 +19,9 @@ INSIDE = [
     ("sources.csv", ["separate", "i.csv", "--truth", "IN", "-o", "d"]),
     ("sources.npy", ["generate", "--from", "IN", "-o", "d"]), ("mixtures.npy", ["generate", "--from", "IN", "-o", "d"]),
     ("mixing.npy", ["generate", "--from", "IN", "-o", "d"]),
-    ("runs.csv", ["compare", "--data", "IN", "--samples", "100", "--seeds", "1", "--methods", "easi", "-o", "d"]),
-    ("cells.csv", ["tune", "--data", "IN", "--samples", "100", "--seeds", "1", "--eta", "1e-3", "--tau", "1", "-o", "d"]),
+    ("runs.csv", ["compare", "--data", "IN", "--frames", "100", "--draws", "1", "--method", "easi", "-o", "d"]),
+    ("cells.csv", ["tune", "--data", "IN", "--frames", "100", "--draws", "1", "--eta", "1e-3", "--tau", "1",
+                   "-o", "d"]),
     ("numbers.json", ["reproduce", "objective", "--quick", "--expect", "IN", "-o", "d"]),
 ]
 

@@ -37,11 +37,13 @@ def on_their_side(trial):
         right = seen.code == 0 and json.loads(seen.out)["channels"] == 32 and notes == 1
         trial.check("orientation", right, f"32 x 30504: {seen.out[:80]!r}, {seen.err!r}")
         attempt(trial, "orientation", ["fit", "side.npy", "-o", "m.json", "-m", "fobi"], folder, ["m.json"], codes=(0,))
-        forced = attempt(trial, "orientation", ["info", "side.npy", "--orientation", "channels", "--json"], folder, codes=(0,))
+        forced = attempt(trial, "orientation", ["info", "side.npy", "--orientation", "channels", "--json"], folder,
+                         codes=(0,))
         right = forced.code == 0 and json.loads(forced.out)["channels"] == 32 and "note: " not in forced.err
         trial.check("orientation", right, f"--orientation channels: {forced.err!r}")
         refused = attempt(trial, "orientation", ["info", "side.npy", "--orientation", "frames"], folder, codes=(1,))
-        trial.check("orientation", refused.seconds < 3 and "side.npy" in refused.err, f"30504 channels: {refused.err!r}")
+        trial.check("orientation", refused.seconds < 3 and "side.npy" in refused.err,
+                    f"30504 channels: {refused.err!r}")
         with open(folder / "wide.npy", "wb") as file:
             head = recordings.npy_header((40000, 30000), "|i1")
             file.write(head)
@@ -59,7 +61,8 @@ def no_numbers(trial):
         X.astype("<f8").tofile(folder / "x.f64")
         (folder / "nan.wav").write_bytes(recordings.wav(np.full((2000, 2), np.nan)))
         done = run("stream", "x.f64", "--channels", 3, "-o", "y.f64", "--model", "m.json", cwd=folder)
-        trial.check("refused frames", done.code == 0 and "1000" in done.err, f"1000 NaN frames: {done.code}, {done.err!r}")
+        trial.check("refused frames", done.code == 0 and "1000" in done.err,
+                    f"1000 NaN frames: {done.code}, {done.err!r}")
         warned = done.code == 0 and json.loads((folder / "m.json").read_text())["warnings"]
         trial.check("refused frames", bool(warned) and "1000" in json.dumps(warned), f"in the model: {warned}")
         trial.check("refused frames", recordings.is_finite(folder / "y.f64"), "NaN is put out")
@@ -81,17 +84,24 @@ def misuse(trial):
         (folder / "bad.json").write_text('{"quick": {"objective.')
         (folder / "list.json").write_text("[1]")
         for name in ["bad.json", "list.json", "x.csv"]:
-            attempt(trial, "misuse", ["reproduce", "objective", "--quick", "--expect", name, "-o", "p"], folder, codes=(1, 2), seconds=100)
+            attempt(trial, "misuse", ["reproduce", "objective", "--quick", "--expect", name, "-o", "p"], folder,
+                    codes=(1, 2), seconds=100)
         long = "x" * 5000
         for words in [[], [""], ["-"], ["--"], ["\x1b[31m"], ["info"], ["info", long], ["fit", "x.csv"],
-                      ["fit", "x.csv", "-o", "m.json", "-m", "\x1b[2J"], ["fit", "x.csv", "-o", "m.json", "--components", "nan"],
-                      ["fit", "x.csv", "-o", "m.json", "--components", "-1"], ["fit", "x.csv", "-o", "m.json", "--bad", "9-1"],
-                      ["separate", "x.csv", "-o", ""], ["separate", "x.csv", "-o", "x.csv/below"], ["fit", "x.csv", "-o", "."],
-                      ["fit", "x.csv", "-o", "no/such/folder/m.json"], ["generate", "-o", "g", "--samples", "1e30"],
-                      ["generate", "-o", "g", "--condition", "inf"], ["stream", "x.csv", "--track", "1e300", "--rate", "1"],
-                      ["stream", "x.csv", "--saturation", "inf"], ["tune", "--eta", "nan"], ["tune", "--eta", "1e-3,,2", "--tau", "1", "--samples", "100", "--seeds", "1"],
-                      ["compare", "--methods", "nosuch"], ["completion", "fish"], ["reproduce", "nosuch"],
-                      ["fit", "x.csv", "-o", "m.json", "--threads", "0"], ["fit", *["x.csv"] * 300, "-o", "m.json", "-m", "fobi"]]:
+                      ["fit", "x.csv", "-o", "m.json", "-m", "\x1b[2J"],
+                      ["fit", "x.csv", "-o", "m.json", "--components", "nan"],
+                      ["fit", "x.csv", "-o", "m.json", "--components", "-1"],
+                      ["fit", "x.csv", "-o", "m.json", "--bad", "9-1"],
+                      ["separate", "x.csv", "-o", ""], ["separate", "x.csv", "-o", "x.csv/below"],
+                      ["fit", "x.csv", "-o", "."],
+                      ["fit", "x.csv", "-o", "no/such/folder/m.json"], ["generate", "-o", "g", "--frames", "1e30"],
+                      ["generate", "-o", "g", "--condition", "inf"],
+                      ["stream", "x.csv", "--track", "1e300", "--rate", "1"],
+                      ["stream", "x.csv", "--saturation", "inf"], ["tune", "--eta", "nan"],
+                      ["tune", "--eta", "1e-3,,2", "--tau", "1", "--frames", "100", "--draws", "1"],
+                      ["compare", "--method", "nosuch"], ["completion", "fish"], ["reproduce", "nosuch"],
+                      ["fit", "x.csv", "-o", "m.json", "--threads", "0"],
+                      ["fit", *["x.csv"] * 300, "-o", "m.json", "-m", "fobi"]]:
             attempt(trial, "misuse", words, folder, ["m.json"], codes=(0, 1, 2))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""run.py [PART...]: the hostile trial of the program $DEMIX (build/demix): everything users, disks and other programs may do to
-it. What counts as a finding is at the top of trial.py. Exit 1 if there is any."""
+"""run.py [PART...]: the hostile trial of the program $DEMIX (build/demix): everything users, disks and other programs
+may do to it. What counts as a finding is at the top of trial.py. Exit 1 if there is any."""
 import sys
 import time
 

@@ -21,7 +21,8 @@ SECONDS = 60 if SANITIZED else 20
 ADDRESSES = 4 << 30
 RESIDENT, SANITIZED_RESIDENT = 1 << 30, 3 << 30
 
-FOREIGN = ["std::", "vector::", "basic_string", "json.exception", "bad_alloc", "bad_optional", "what():", "terminate called",
+FOREIGN = ["std::", "vector::", "basic_string", "json.exception", "bad_alloc", "bad_optional", "what():",
+           "terminate called",
            "AddressSanitizer", "runtime error:", "LeakSanitizer", "CLI::", "stoi", "stod", "Assertion"]
 REMARKS = ("note: ", "warning: ", "auto: ", "fobi: ", "fastica: ", "picard: ", "jade: ", "going on after ")
 
@@ -204,8 +205,8 @@ class Folder:
 
 
 def attempt(trial, kind, words, folder, outputs=(), codes=(0, 1, 2), kept=(), **options):
-    """A run in a folder whose other files it must not touch. Outputs are there if it succeeds; those kept may be even if
-    it fails. Returns the result."""
+    """A run in a folder whose other files it must not touch. Outputs are there if it succeeds; those kept may be there
+    even if it fails. Returns the result."""
     before = contents(folder)
     result = run(*words, cwd=folder, **options)
     what = "demix " + " ".join(map(str, words)) + (f" {options['shell']}" if options.get("shell") else "")

@@ -158,14 +158,15 @@ TEST(Methods, LiveOutputsAreThoseOfTheirTime) {
   const Mixture m = make_scenario(1, 20000, 7);
   for (const char* name : {"stream", "recursive-fobi", "sm-ica"}) {
     MethodOptions options;
-    options.live = true;
+    options.online_output = true;
     const Outcome out = method_named(name).run(m.mixtures, options);
-    ASSERT_EQ(out.live.cols(), 20000) << name;
-    EXPECT_EQ(out.live.col(0).norm(), 0) << name;                                      // nothing is known yet
-    EXPECT_LT(mse(m.sources.rightCols(5000), out.live.rightCols(5000)), 0.1) << name;  // and now it is
+    ASSERT_EQ(out.online_output.cols(), 20000) << name;
+    EXPECT_EQ(out.online_output.col(0).norm(), 0) << name;  // nothing is known yet
+    EXPECT_LT(mse(m.sources.rightCols(5000), out.online_output.rightCols(5000)), 0.1)
+        << name;  // and now it is
   }
   MethodOptions options;
-  options.live = true;
+  options.online_output = true;
   EXPECT_THROW(method_named("fobi").run(m.mixtures, options), NoSuchOption);
 }
 
@@ -298,13 +299,13 @@ TEST(Rules, OneWithAsManyOutputsAsInputsNeedsWhiteningToGiveFewer) {
 
   options = patient(true);
   options.components = 2;
-  options.live = true;
+  options.online_output = true;
   const Outcome out = method_named("easi").run(m.mixtures, options);
   EXPECT_EQ(out.model.components(), 2);
   EXPECT_NO_THROW(out.model.validate());
   EXPECT_LT(mse(m.sources.topRows(2), standardized(out.model.apply(m.mixtures))), 0.05);
-  EXPECT_EQ(out.live.rows(), 2);
-  EXPECT_LT(mse(m.sources.topRows(2), standardized(out.live)), 0.05);
+  EXPECT_EQ(out.online_output.rows(), 2);
+  EXPECT_LT(mse(m.sources.topRows(2), standardized(out.online_output)), 0.05);
 
   options = {};
   options.components = 2;

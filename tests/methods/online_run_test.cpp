@@ -84,11 +84,11 @@ TEST(Feeding, ShuffledEveryPassHasAllFramesInAnOrderOfItsOwn) {
 TEST(Feeding, LiveOutputsAreKeptWhereTheirFrameIs) {
   MethodOptions options;
   options.shuffle = true;
-  options.live = true;
+  options.online_output = true;
   Outcome out;
   frames_fed(500, options, &out);
-  ASSERT_EQ(out.live.cols(), 500);
-  for (Index t = 0; t < 500; ++t) ASSERT_EQ(std::lround(out.live(0, t)), t);
+  ASSERT_EQ(out.online_output.cols(), 500);
+  for (Index t = 0; t < 500; ++t) ASSERT_EQ(std::lround(out.online_output(0, t)), t);
   EXPECT_EQ(out.model.options.at("shuffle"), "yes");
 }
 

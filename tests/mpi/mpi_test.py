@@ -232,7 +232,8 @@ class Mpi(unittest.TestCase):
             return run(*MPIRUN, "-n", 1, DEMIX_MPI, *first, ":", "-n", 1, DEMIX_MPI, *(of_the_other or first))
         self.assertEqual(job().returncode, 0)
         (self.dir / "m.json").unlink()
-        self.failed(job("fit", self.dir / "x.f64", "--channels", "3", "--seed", "2", "-o", self.dir / "m.json"), "rank 1")
+        self.failed(job("fit", self.dir / "x.f64", "--channels", "3", "--seed", "2", "-o", self.dir / "m.json"),
+                    "rank 1")
         # The same name, another file: each rank in a folder of its own.
         for name, file in (("a", "x.f64"), ("b", "y.f64")):
             (self.dir / name).mkdir()
@@ -247,7 +248,8 @@ class Mpi(unittest.TestCase):
         rng = random.Random(3)
         slowest = 0
         for k in range(KILLS):
-            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "separate", str(self.dir / "x.f64"), "--channels", "8",
+            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "separate", str(self.dir / "x.f64"),
+                                    "--channels", "8",
                                     "--method", "picard", "--stability", "100", "-o", str(self.dir / "out")],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
             try:

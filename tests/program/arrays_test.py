@@ -115,7 +115,8 @@ class Npz(Arrays):
         """Sparse: it takes no room on the disk."""
         path, channels, frames = self.dir / "x.npz", 2, 300_000_000  # 4.8 GB
         head = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118)
-        head += (b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (frames, channels)).ljust(117) + b"\n"
+        shape = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (frames, channels)
+        head += shape.ljust(117) + b"\n"
         size = len(head) + 8 * frames * channels
         with open(path, "wb") as f:
             extra = struct.pack("<HHQQ", 1, 16, size, size)

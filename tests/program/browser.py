@@ -13,7 +13,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 MISSING = None if CHROMIUM and DRIVER else "no Chromium: install the packages chromium and chromium-driver"
 
-ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic", "--no-first-run", "--disable-sync",
+ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic",
+             "--no-first-run", "--disable-sync",
              "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
              "--host-resolver-rules=MAP * ~NOTFOUND"]  # a page that fetches anything is caught
 PHONE = 375  # pixels

@@ -26,9 +26,31 @@ class Cli(Program):
                         "merge", "compare", "tune", "stream"):
             self.assertIn("--", self.ok(command, "--help").stdout)
 
+    def test_help_fits_110_columns(self):
+        commands = [line.split()[0] for line in self.ok("--help").stdout.split("\nCommands:\n")[1].split("\n\n")[0]
+                    .splitlines() if line[2] != " "]
+        self.assertIn("completion", commands)
+        for words in [["--help"], ["methods"], *([c, "--help"] for c in commands)]:
+            for line in self.ok(*words).stdout.splitlines():
+                self.assertLessEqual(len(line), 110, (words, line))
+
+    def test_help_names_values(self):
+        for command, value in (("stream", "--page [ADDRESS:PORT] "), ("demo", "--page ADDRESS:PORT "),
+                               ("separate", "--trace FILE.npz "), ("separate", "--bad FROM-TO,... "),
+                               ("apply", "--remove K,... "), ("fit", "--variable NAME "), ("fit", "--rate HZ ")):
+            self.assertIn(value, self.ok(command, "--help").stdout, command)
+        self.assertIn("[ADDRESS:PORT]", self.ok("completion", "man").stdout)
+
+    def test_a_wrong_value_suggests_the_nearest(self):
+        self.refused("--method: unknown value 'fastca'; did you mean fastica?", "fit", "x", "-o", "y", "--method",
+                     "fastca", code=2)
+        self.refused("--join: unknown value 'x'; give one of channels, frames", "fit", "x", "-o", "y", "--join", "x",
+                     code=2)
+        self.refused("did you mean fastica?", "compare", "--method", "sm-ica,fastca", code=2)
+
     def test_misuse_is_exit_2(self):
         self.refused("unknown command", "frobnicate", code=2)
-        self.refused("subcommand", code=2)
+        self.refused("no command given; start with demix demo (see demix --help)", code=2)
         self.refused("--output", "generate", code=2)
         self.refused("--scenario", "generate", "--scenario", 9, "-o", self.dir / "g", code=2)
         self.refused("--method", "separate", "x.npy", "--method", "magic", "-o", self.dir / "o", code=2)
@@ -48,11 +70,19 @@ class Cli(Program):
                 self.assertIn(f"{old}: is called {new} now", p.stderr)
             self.assertNotIn("--weights ", run(command, "--help").stdout)
 
+        for command, old, new in (("separate", "--live", "--online-output"), ("demo", "--samples", "--frames"),
+                                  ("generate", "--samples", "--frames"), ("generate", "--white", "--whiten yes"),
+                                  ("compare", "--methods", "--method"), ("compare", "--white", "--whiten yes"),
+                                  ("compare", "--samples", "--frames"), ("compare", "--seeds", "--draws"),
+                                  ("tune", "--seeds", "--draws"), ("tune", "--samples", "--frames")):
+            self.refused(f"{old}: is called {new} now", command, old, 3, code=2)
+
     def test_methods(self):
         table = self.ok("methods").stdout
         listed = json.loads(self.ok("methods", "--json").stdout)
         names = {m["name"] for m in listed}
-        self.assertLessEqual({"fobi", "jade", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi", "nonlinear-oja",
+        self.assertLessEqual({"fobi", "jade", "sm-ica-offline", "sm-ica", "stream", "recursive-fobi", "hj", "easi",
+                              "nonlinear-oja",
                               "infomax", "amari", "eghr", "bcm", "oja-subspace", "psp", "bio-nica", "orica"}, names)
         self.assertEqual({m["name"] for m in listed if m["local"] == "yes"}, {"hj", "eghr", "bcm", "psp", "bio-nica"})
         network = next(m for m in listed if m["name"] == "sm-ica")
@@ -76,7 +106,7 @@ class Cli(Program):
 
     def test_generate_separate_score(self):
         data = self.dir / "data"
-        self.ok("generate", "--scenario", 4, "--samples", 50000, "--seed", 3, "-o", data)
+        self.ok("generate", "--scenario", 4, "--frames", 50000, "--seed", 3, "-o", data)
         S, X, A = (np.load(data / f"{n}.npy") for n in ("sources", "mixtures", "mixing"))
         self.assertEqual(X.shape, (50000, 3))
         np.testing.assert_allclose(X, S @ A.T, atol=1e-12)
@@ -106,23 +136,24 @@ class Cli(Program):
 
     def test_the_network_with_the_papers_settings(self):
         data = self.dir / "data"
-        self.ok("generate", "--scenario", 1, "--samples", 20000, "-o", data)
-        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--form", "published", "--eta", 1e-3, "--tau", 0.75, "--lambda",
-                "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
+        self.ok("generate", "--scenario", 1, "--frames", 20000, "-o", data)
+        self.ok("separate", data / "mixtures.npy", "--method", "sm-ica", "--form", "published", "--eta", 1e-3,
+                "--tau", 0.75, "--lambda", "1,1.5,1.8", "--passes", 10, "--shuffle", "-o", self.dir / "out")
         score = json.loads(self.ok("score", "--truth", data / "sources.npy", self.dir / "out" / "sources.npy",
                                    "--json").stdout)
         self.assertLess(score["mse"], 0.05)
 
     def test_fit_apply_info(self):
         data = self.dir / "data"
-        self.ok("generate", "--sources", "sine,laplace,square", "--samples", 30000, "-o", data)
+        self.ok("generate", "--sources", "sine,laplace,square", "--frames", 30000, "-o", data)
         X = np.load(data / "mixtures.npy")
         model_file = self.dir / "m.json"
         self.assertEqual(self.ok("fit", data / "mixtures.npy", "-o", model_file).stdout, f"{model_file}\n")
         model = json.loads(model_file.read_text())
         B, A, mean = (np.array(model[k]) for k in ("unmixing", "mixing", "mean"))
         self.ok("separate", data / "mixtures.npy", "-o", self.dir / "out")
-        np.testing.assert_array_equal(B, np.array(json.loads((self.dir / "out" / "model.json").read_text())["unmixing"]))
+        np.testing.assert_array_equal(B,
+                                      np.array(json.loads((self.dir / "out" / "model.json").read_text())["unmixing"]))
 
         self.ok("apply", model_file, data / "mixtures.npy", "-o", self.dir / "y.npy")
         np.testing.assert_allclose(np.load(self.dir / "y.npy"), (X - mean) @ B.T, atol=1e-9)
@@ -153,7 +184,7 @@ class Cli(Program):
 
     def test_rules(self):
         data = self.dir / "data"
-        self.ok("generate", "--sources", "sine,laplace,uniform", "--samples", 50000, "-o", data)
+        self.ok("generate", "--sources", "sine,laplace,uniform", "--frames", 50000, "-o", data)
         mixtures = data / "mixtures.npy"
 
         def mse(*args):
@@ -169,7 +200,7 @@ class Cli(Program):
         self.assertIn("warning: components", result.stderr)  # cubic: not for these
         self.assertIn("still hold about", result.stderr)
         alike = self.dir / "alike"  # a cubic rule stops halfway between two Laplace sources
-        self.ok("generate", "--sources", "laplace,laplace", "--samples", 50000, "-o", alike)
+        self.ok("generate", "--sources", "laplace,laplace", "--frames", 50000, "-o", alike)
         for method in ("easi", "amari", "hj"):
             result = self.ok("separate", alike / "mixtures.npy", "--method", method, "--whiten", "yes", "-o",
                              self.dir / "out")
@@ -186,16 +217,18 @@ class Cli(Program):
         self.refused("no option --whiten", "separate", mixtures, "--whiten", "yes", "-o", self.dir / "new", code=2)
         self.refused("(give --whiten yes", "separate", mixtures, "--method", "amari", "--components", 2, "-o",
                      self.dir / "new")
-        self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10, "-o", self.dir / "new")
+        self.refused("diverged at frame", "separate", mixtures, "--method", "amari", "--eta", 10,
+                     "-o", self.dir / "new")
 
     def test_divergence_is_reported(self):
-        self.ok("generate", "--scenario", 3, "--samples", 50000, "-o", self.dir / "data")
-        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica", "--form",
+        self.ok("generate", "--scenario", 3, "--frames", 50000, "-o", self.dir / "data")
+        self.refused("diverged at frame", "separate", self.dir / "data" / "mixtures.npy", "--method", "sm-ica",
+                     "--form",
                      "published", "--eta", 5e-3, "--tau", 0.75, "--lambda", "1,1.5,6.07", "-o", self.dir / "out")
 
     def test_the_seed_decides(self):
         for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-            self.ok("generate", "--samples", 100, "--seed", seed, "-o", self.dir / name)
+            self.ok("generate", "--frames", 100, "--seed", seed, "-o", self.dir / name)
         a, b, c = ((self.dir / n / "mixtures.npy").read_bytes() for n in "abc")
         self.assertEqual(a, b)
         self.assertNotEqual(a, c)
@@ -221,7 +254,7 @@ class Cli(Program):
         self.assertEqual(np.load(self.dir / "out" / "sources.npy").shape, (5000, 2))
 
     def test_equal_kurtosis_is_said(self):
-        self.ok("generate", "--sources", "laplace,laplace,square", "--samples", 20000, "-o", self.dir / "d")
+        self.ok("generate", "--sources", "laplace,laplace,square", "--frames", 20000, "-o", self.dir / "d")
         result = self.ok("separate", self.dir / "d" / "mixtures.npy", "--method", "fobi", "-o", self.dir / "out")
         self.assertIn("components 1 and 2 are too alike to tell apart with 20000 frames", result.stderr)
 
@@ -304,7 +337,8 @@ class Cli(Program):
             self.assertAlmostEqual(s["sdr"], 10 * np.log10((target @ target) / ((y - target) @ (y - target))), places=4)
         perfect = json.loads(self.ok("score", "--truth", truth, truth, "--json").stdout)
         self.assertGreater(perfect["sources"][0]["sdr"], 150)
-        nothing = json.loads(self.ok("score", "--truth", truth, self.save("c.npy", np.full((4000, 3), .1)), "--json").stdout)
+        nothing = json.loads(self.ok("score", "--truth", truth, self.save("c.npy", np.full((4000, 3), .1)),
+                                     "--json").stdout)
         self.assertLess(nothing["sources"][0]["sdr"], -150)
         self.assertAlmostEqual(nothing["mse"], 1, places=6)
 
@@ -314,7 +348,7 @@ class Cli(Program):
             self.refused("--eta", "separate", good, "--method", "sm-ica", "--form", "published", "--eta", word, "-o",
                          self.dir / "out", code=2)
         self.refused("--sources", "generate", "--sources", "triangle", "-o", self.dir / "out", code=2)
-        self.refused("too few to whiten", "generate", "--scenario", 1, "--samples", 2, "-o", self.dir / "out")
+        self.refused("too few to whiten", "generate", "--scenario", 1, "--frames", 2, "-o", self.dir / "out")
 
     def test_a_full_disk_is_noticed(self):
         with open("/dev/full", "w") as full:

@@ -15,7 +15,7 @@ from program import DEMIX, Program
 class Experiments(Program):
     def test_compare_writes_every_run(self):
         out = self.dir / "cmp"
-        text = self.ok("compare", "--scenario", "1,3", "--methods", "easi@1e-3,stream", "--seeds", 3, "--samples", 20000,
+        text = self.ok("compare", "--scenario", "1,3", "--method", "easi@1e-3,stream", "--draws", 3, "--frames", 20000,
                        "-o", out).stdout
         for word in ("scenario 1", "scenario 3", "easi@1e-3", "stream", "3/3", "0/3"):
             self.assertIn(word, text)
@@ -35,20 +35,20 @@ class Experiments(Program):
         self.assertIn("stream  3/3", (out / "comparison.svg").read_text())  # separated, of all
 
     def test_compare_is_the_same_for_any_number_of_threads(self):
-        args = ("compare", "--scenario", "2", "--methods", "hj,amari,stream", "--seeds", 4, "--samples", 3000, "--json")
+        args = ("compare", "--scenario", "2", "--method", "hj,amari,stream", "--draws", 4, "--frames", 3000, "--json")
         self.assertEqual(self.ok(*args, "--threads", 1).stdout, self.ok(*args, "--threads", 3).stdout)
 
     def test_compare_on_a_recording(self):
-        self.ok("generate", "--sources", "sine,laplace,uniform", "--waveform", "--samples", 20000, "-o", self.dir / "g")
-        text = self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--methods", "stream", "--seeds", 2).stdout
+        self.ok("generate", "--sources", "sine,laplace,uniform", "--waveform", "--frames", 20000, "-o", self.dir / "g")
+        text = self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--method", "stream", "--draws", 2).stdout
         self.assertIn("in time order, 20000 frames", text)
         self.assertIn("2/2", text)
-        self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--shuffle", "--methods", "orica", "--seeds", 1)
+        self.ok("compare", "--data", self.dir / "g" / "sources.npy", "--shuffle", "--method", "orica", "--draws", 1)
 
     def test_compare_traces_the_networks(self):
         file = self.dir / "t.npz"
-        text = self.ok("compare", "--scenario", "1,2", "--methods", "sm-ica,sm-ica:published,easi", "--seeds", 2,
-                       "--samples", 5000, "--trace", file).stdout
+        text = self.ok("compare", "--scenario", "1,2", "--method", "sm-ica,sm-ica:published,easi", "--draws", 2,
+                       "--frames", 5000, "--trace", file).stdout
         self.assertIn(str(file), text)
         with np.load(file) as trace:
             for problem in ("scenario 1", "scenario 2"):
@@ -60,13 +60,13 @@ class Experiments(Program):
             self.assertEqual(len(trace.files), 4 * 8)
         for k in range(1, 5):
             self.assertTrue((self.dir / f"t-{k}.png").read_bytes().startswith(b"\x89PNG"))
-        self.refused("no network", "compare", "--methods", "easi", "--trace", file, code=2)
+        self.refused("no network", "compare", "--method", "easi", "--trace", file, code=2)
         self.refused(".npz", "compare", "--trace", self.dir / "t.csv", code=2)
 
     def test_misuse(self):
-        self.refused("magic", "compare", "--methods", "magic", code=2)
-        self.refused("no form 'x'", "compare", "--methods", "easi:x", code=2)
-        self.refused("not online", "compare", "--methods", "fobi", "--samples", 100, code=2)
+        self.refused("magic", "compare", "--method", "magic", code=2)
+        self.refused("no form 'x'", "compare", "--method", "easi:x", code=2)
+        self.refused("is a batch method", "compare", "--method", "fobi", "--frames", 100, code=2)
         self.refused("--scenario", "compare", "--scenario", 7, code=2)
         self.refused("--sources", "compare", "--scenario", 1, "--sources", "sine,sine", code=2)
         self.refused("at least two", "compare", "--sources", "sine", code=2)
@@ -76,10 +76,10 @@ class Experiments(Program):
         self.refused("--eta", "tune", "--eta", "0,1", code=2)
         self.refused("easi has none", "tune", "--method", "easi", "--tau", 1, code=2)
         self.refused("@ETA", "tune", "--method", "easi@1e-3", code=2)
-        self.refused("given twice", "compare", "--methods", "orica,stream,orica", "-o", self.dir / "new", code=2)
-        self.refused("--white", "compare", "--white", code=2)
+        self.refused("given twice", "compare", "--method", "orica,stream,orica", "-o", self.dir / "new", code=2)
+        self.refused("--whiten", "compare", "--whiten", "yes", code=2)
         self.refused("--condition", "compare", "--condition", 3, code=2)
-        self.refused("method sm-ica:published@5: tau", "compare", "--methods", "sm-ica:published@5", "-o",
+        self.refused("method sm-ica:published@5: tau", "compare", "--method", "sm-ica:published@5", "-o",
                      self.dir / "new", code=1)
 
     def test_data_that_cannot_be_sources(self):
@@ -88,7 +88,7 @@ class Experiments(Program):
 
         def refused(part, S):
             np.save(self.dir / "s.npy", S)
-            self.refused(part, "compare", "--data", self.dir / "s.npy", "--methods", "stream", "--seeds", 1, code=1)
+            self.refused(part, "compare", "--data", self.dir / "s.npy", "--method", "stream", "--draws", 1, code=1)
         holes = good.copy()
         holes[4, 1] = np.nan
         refused("channel 2, frame 5", holes)
@@ -101,13 +101,13 @@ class Experiments(Program):
         S = np.column_stack([rng.laplace(size=20000), rng.uniform(-1, 1, 20000)])
         S[5000:] *= 5  # quiet, then loud
         np.save(self.dir / "s.npy", S)
-        out = json.loads(self.ok("compare", "--data", self.dir / "s.npy", "--samples", 5000, "--methods", "stream",
-                                 "--seeds", 3, "--json").stdout)
+        out = json.loads(self.ok("compare", "--data", self.dir / "s.npy", "--frames", 5000, "--method", "stream",
+                                 "--draws", 3, "--json").stdout)
         self.assertEqual(out["problems"][0]["methods"][0]["separated"], 3)
 
     def test_tune(self):
         out = self.dir / "tune"
-        args = ("tune", "--method", "sm-ica:published", "--scenario", 1, "--seeds", 2, "--samples", 20000, "-o", out)
+        args = ("tune", "--method", "sm-ica:published", "--scenario", 1, "--draws", 2, "--frames", 20000, "-o", out)
         text = self.ok(*args).stdout
         self.assertIn("median MSE", text)
         cells = (out / "cells.csv").read_text().splitlines()
@@ -124,17 +124,18 @@ class Experiments(Program):
             f.write("0.001,0.5,2,zzz\n1e-3,nonsense\n")
         self.assertEqual(self.ok(*args).stdout, text)  # lines that are none are passed over
         # a repeated or unsorted value is one value, in order
-        twice = json.loads(self.ok("tune", "--method", "psp", "--scenario", 1, "--samples", 2000, "--seeds", 1, "--eta",
+        twice = json.loads(self.ok("tune", "--method", "psp", "--scenario", 1, "--frames", 2000, "--draws", 1, "--eta",
                                    "1e-2,1e-3,1e-2", "--tau", "1,1,.5", "--json").stdout)
         self.assertEqual([(c["tau"], c["eta"]) for c in twice["cells"]], [(.5, 1e-3), (.5, 1e-2), (1, 1e-3), (1, 1e-2)])
         # rates that are not allowed together fail in their cell, not in the search
-        cells = json.loads(self.ok("tune", "--scenario", 1, "--samples", 2000, "--seeds", 1, "--eta", "0.2", "--tau",
+        cells = json.loads(self.ok("tune", "--scenario", 1, "--frames", 2000, "--draws", 1, "--eta", "0.2", "--tau",
                                    "0.1,1", "--json").stdout)["cells"]
         self.assertEqual([c["diverged"] for c in cells], [1, 1])
 
     def test_tune_survives_a_kill(self):
         out = self.dir / "tune"
-        args = ("tune", "--method", "easi", "--scenario", 1, "--seeds", 4, "--samples", 100000, "--threads", 1, "-o", out)
+        args = ("tune", "--method", "easi", "--scenario", 1, "--draws", 4, "--frames", 100000, "--threads", 1,
+                "-o", out)
         process = subprocess.Popen([DEMIX, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(500):
             time.sleep(0.01)

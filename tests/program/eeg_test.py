@@ -96,7 +96,8 @@ class Positions(Program):
         (self.dir / "a.locs").write_text("".join(f"{k + 1}\t{angle[k]:.9f} {radius[k]:.9f}\t  {names[k]}\n"
                                                  for k in range(12)))
         (self.dir / "a.sfp").write_text("".join("%s\t%.9f\t%.9f\t%.9f\n" % (n, *(100 * p)) for n, p in rows))
-        (self.dir / "a.elc").write_text("# ASA\nReferenceLabel\tavg\nUnitPosition\tmm\nNumberPositions=\t12\nPositions\n"
+        (self.dir / "a.elc").write_text("# ASA\nReferenceLabel\tavg\nUnitPosition\tmm\n"
+                                        "NumberPositions=\t12\nPositions\n"
                                         + "".join("%.6f\t%.6f\t%.6f\n" % tuple(1000 * p) for p in points)
                                         + "Labels\n" + "\n".join(names) + "\n")
         for name in ("a.locs", "a.sfp", "a.elc"):
@@ -109,7 +110,8 @@ class Positions(Program):
                                                theirs[n] / np.linalg.norm(theirs[n]), atol=1e-6)
 
     def test_bids(self):
-        (self.dir / "sub-1_electrodes.tsv").write_text("name\ttype\tx\ty\tz\nA\tcup\t80\t10\t20\nB\tcup\tn/a\tn/a\tn/a\n"
+        (self.dir / "sub-1_electrodes.tsv").write_text("name\ttype\tx\ty\tz\nA\tcup\t80\t10\t20\n"
+                                                       "B\tcup\tn/a\tn/a\tn/a\n"
                                                        "C\tcup\t0\t-70\t50\n")
         system = {"EEGCoordinateSystem": "CTF", "EEGCoordinateUnits": "mm"}
         (self.dir / "sub-1_coordsystem.json").write_text(json.dumps(system))
@@ -175,8 +177,8 @@ class Desk(Program):
         self.assertEqual((self.dir / "a.edf").read_bytes(), (self.dir / "b.edf").read_bytes())
         self.ok("apply", self.dir / "out/model.json", self.edf, "--remove", "suggested", "-o", self.dir / "c.edf")
         self.assertEqual((self.dir / "a.edf").read_bytes(), (self.dir / "c.edf").read_bytes())
-        self.refused("suggests no 'heart': its suggestions are of blink", "apply", self.dir / "out/model.json", self.edf,
-                     "--remove", "heart", "-o", self.dir / "d.edf")
+        self.refused("suggests no 'heart': its suggestions are of blink", "apply", self.dir / "out/model.json",
+                     self.edf, "--remove", "heart", "-o", self.dir / "d.edf")
         self.refused("has components 1 to", "apply", self.dir / "out/model.json", self.edf, "--remove", "99",
                      "-o", self.dir / "d.edf")
 
@@ -209,7 +211,8 @@ class Desk(Program):
 
     def test_an_ica_that_does_not_fit_is_left_out(self):
         import scipy.io
-        eeg = {"data": np.zeros((2, 5), np.float32) + np.arange(5), "nbchan": 2.0, "pnts": 5.0, "trials": 1.0, "srate": 10.0,
+        eeg = {"data": np.zeros((2, 5), np.float32) + np.arange(5), "nbchan": 2.0, "pnts": 5.0, "trials": 1.0,
+               "srate": 10.0,
                "icaweights": np.ones((2, 3)), "icasphere": np.eye(2), "icachansind": np.array([[1.0, 2]])}
         scipy.io.savemat(self.dir / "x.set", {"EEG": eeg})
         self.assertIn("icaweights and EEG.icasphere do not fit", self.ok("info", self.dir / "x.set").stderr)
@@ -224,8 +227,10 @@ class Desk(Program):
         X = self.A @ self.S
         scipy.io.savemat(self.dir / "in.set", {"EEG": {
             "data": X.astype(np.float32), "nbchan": float(len(X)), "pnts": float(X.shape[1]), "trials": 1.0,
-            "srate": float(RATE), "xmin": 0.0, "chanlocs": chanlocs, "event": np.zeros((0, 0)), "icawinv": np.zeros((0, 0)),
-            "icasphere": np.zeros((0, 0)), "icaweights": np.zeros((0, 0)), "icachansind": np.zeros((0, 0)), "setname": "x"}})
+            "srate": float(RATE), "xmin": 0.0, "chanlocs": chanlocs, "event": np.zeros((0, 0)),
+            "icawinv": np.zeros((0, 0)),
+            "icasphere": np.zeros((0, 0)), "icaweights": np.zeros((0, 0)), "icachansind": np.zeros((0, 0)),
+            "setname": "x"}})
         self.ok("fit", self.dir / "in.set", "-o", self.dir / "m.json", "-m", "fobi")
         self.ok("apply", self.dir / "m.json", self.dir / "in.set", "--remove", "none", "-o", self.dir / "out.set")
         eeg = scipy.io.loadmat(self.dir / "out.set", squeeze_me=True, struct_as_record=False)["EEG"]

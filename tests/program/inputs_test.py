@@ -104,8 +104,8 @@ class Unusual(Program):
         self.refused("x.npy: is a pipe or a device", "info", self.dir / "x.npy")
         self.refused("s.state: is a pipe or a device, not a file", "stream", self.dir / "x.csv", "-o",
                      self.dir / "y.csv", "--state", self.dir / "s.state")
-        self.refused("m.json: is a pipe or a device, not a file", "apply", self.dir / "m.json", self.dir / "x.csv", "-o",
-                     self.dir / "y.csv")
+        self.refused("m.json: is a pipe or a device, not a file", "apply", self.dir / "m.json", self.dir / "x.csv",
+                     "-o", self.dir / "y.csv")
 
     def test_a_cut_wav_is_refused_in_the_same_words(self):
         path, sources = self.dir / "x.wav", self.dir / "y.wav"

@@ -21,7 +21,8 @@ PIXELS = "return document.getElementById('traces').toDataURL()"
 def family(pid):
     """A process and all that it has started."""
     found = [pid]
-    for child in subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout.split():
+    for child in subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True,
+                                text=True).stdout.split():
         found += family(int(child))
     return found
 
@@ -85,7 +86,8 @@ class Page(Program):
             w.wait_for(lambda s: s["frames"] > 6 * RATE)
             self.browser.visit(w.url)
             self.until("return window.demix && demix.drawn > 0")
-            self.browser.run("const w = document.getElementById('window'); w.value = 1; w.dispatchEvent(new Event('change'))")
+            self.browser.run("const w = document.getElementById('window'); w.value = 1; "
+                             "w.dispatchEvent(new Event('change'))")
             self.until("return demix.drawn > 0 && demix.step < 5")
             self.browser.run("document.getElementById('pause').click()")
             self.until("return demix.hold !== null && document.getElementById('past').hidden === false")
@@ -108,10 +110,12 @@ class Page(Program):
             self.browser.visit(w.url)
             self.until("return window.demix && demix.drawn > 0")
             self.browser.run("[...document.querySelectorAll('.label button')].find(b => b.textContent === 'M').click()")
-            self.until("return demix.status.muted.length === 1 && document.querySelectorAll('.label.muted').length === 1")
+            self.until("return demix.status.muted.length === 1 && "
+                       "document.querySelectorAll('.label.muted').length === 1")
             self.assertEqual(w.status()["muted"], [1])
             self.browser.run("document.querySelectorAll('.label')[5].click()")
-            self.until("return !document.getElementById('detail').hidden && document.getElementById('strongest').textContent")
+            self.until("return !document.getElementById('detail').hidden && "
+                       "document.getElementById('strongest').textContent")
             self.browser.run("document.getElementById('name').value = 'a <b>blink</b>';"
                              "document.getElementById('rename').requestSubmit()")
             self.until("return demix.status.names[1] === 'a <b>blink</b>'")
@@ -156,7 +160,8 @@ class Page(Program):
         t = np.arange(16000 * 30) / 16000
         X = np.column_stack([np.sin(2 * np.pi * 440 * t), np.sign(np.sin(2 * np.pi * 3 * t))]) @ [[1, .5], [.3, 1]]
         X.astype("<f4").tofile(file)
-        with Watched(file, "--channels", 2, "--rate", 16000, "--realtime", "-o", "/dev/null", "--output-format", "f32") as w:
+        with Watched(file, "--channels", 2, "--rate", 16000, "--realtime", "-o", "/dev/null",
+                     "--output-format", "f32") as w:
             self.browser.visit(w.url)
             self.until("return window.demix && demix.drawn > 0")
             self.browser.devtools("Runtime.evaluate", expression="listen(0)", userGesture=True)

@@ -64,7 +64,8 @@ class Page(Program):
             first, step, end, frames, rows, each, row = struct.unpack("<qqqIIII", answer[8:48])
             self.assertEqual((first, step, frames, rows, each, row), (1000, 1, 1000, 8, 1, 0))
             self.assertGreaterEqual(end, 3000)
-            np.testing.assert_allclose(np.frombuffer(answer[48:], "<f4").reshape(1000, 8)[:, :4], self.X[1000:2000], rtol=1e-6)
+            np.testing.assert_allclose(np.frombuffer(answer[48:], "<f4").reshape(1000, 8)[:, :4], self.X[1000:2000],
+                                       rtol=1e-6)
             answer = w.ask("frames", step=100, count=10, first=1, rows=2, **{"from": 1000})[1]
             pairs = np.frombuffer(answer[48:], "<f4").reshape(10, 2, 2)
             blocks = self.X[1000:2000, 1:3].reshape(10, 100, 2)
@@ -135,7 +136,8 @@ class Page(Program):
         self.assertGreater(np.linalg.norm(taken), 0)
         along = np.abs(taken @ mixing[:, 0]) / np.linalg.norm(taken, axis=1) / np.linalg.norm(mixing[:, 0])
         self.assertGreater(np.median(along), .999)
-        self.refused("outputs 1 to 4", "stream", self.file, "--channels", 4, "--remove", 0, "-o", self.dir / "z.f64", code=2)
+        self.refused("outputs 1 to 4", "stream", self.file, "--channels", 4, "--remove", 0, "-o", self.dir / "z.f64",
+                     code=2)
 
     def test_freeze_save_rename_mark(self):
         model = self.dir / "m.json"
@@ -171,7 +173,8 @@ class Page(Program):
     def test_the_example(self):
         with self.watched() as w:
             example = Path(__file__).resolve().parents[2] / "examples" / "05_watch.py"
-            out = subprocess.run([sys.executable, example, w.url, "2"], capture_output=True, text=True, timeout=60, check=True)
+            out = subprocess.run([sys.executable, example, w.url, "2"], capture_output=True, text=True, timeout=60,
+                                 check=True)
             self.assertEqual(len(out.stdout.splitlines()), 2)
             self.assertIn("source 4", out.stdout)
 
@@ -185,8 +188,8 @@ class Page(Program):
         self.refused("--live", "demo", "--page", "1", code=2)
 
     def test_other_machines_are_warned_of(self):
-        with Watched(self.file, "--channels", 4, "--rate", RATE, "--realtime", "-o", "/dev/null", "--output-format", "f64",
-                     page="0.0.0.0:0") as w:
+        with Watched(self.file, "--channels", 4, "--rate", RATE, "--realtime", "-o", "/dev/null",
+                     "--output-format", "f64", page="0.0.0.0:0") as w:
             time.sleep(.2)
             self.assertLess(w.stop(), 1)
             self.assertEqual(w.url.split("?")[0], f"http://0.0.0.0:{w.port}/")
@@ -195,7 +198,8 @@ class Page(Program):
     def test_what_is_not_answered(self):
         with self.watched() as w:
             for change in ({"key": ""}, {"key": "0" * 32}, {"key": w.key[:-1]}, {"headers": {"Host": "evil.example"}},
-                           {"headers": {"Host": f"evil.example:{w.port}"}}, {"headers": {"Origin": "http://evil.example"}},
+                           {"headers": {"Host": f"evil.example:{w.port}"}},
+                           {"headers": {"Origin": "http://evil.example"}},
                            {"headers": {"Sec-Fetch-Site": "cross-site"}}):
                 for path, method in (("status", "GET"), ("", "GET"), ("mute", "POST")):
                     code, body = w.ask(path, method, **change, output=1)

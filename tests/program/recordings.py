@@ -61,7 +61,7 @@ def eeg(folder):
 
 
 def foetal_ecg(folder):
-    """Eight electrodes on a pregnant woman, 10 s at 250 Hz, the time in front: recorded, or two trains of pulses, mixed."""
+    """Eight electrodes on a pregnant woman, 10 s at 250 Hz, time in front: recorded, or two trains of pulses, mixed."""
     path = real("fecg_daisy/FOETAL_ECG.dat", "foetal ECG")
     if path:
         return path

@@ -40,8 +40,8 @@ def fastica(y):
 
 
 def jade(y, k):
-    """(k-)JADE from white sources (samples, components) on: every cumulant matrix on its own, and each pair turned to the
-    leading eigenvector of what Cardoso and Souloumiac call G, until it rests."""
+    """(k-)JADE from white sources (samples, components) on: every cumulant matrix on its own, and each pair turned to
+    the leading eigenvector of what Cardoso and Souloumiac call G, until it rests."""
     d = y.shape[1]
     E = np.eye(d)
     C = []
@@ -98,7 +98,8 @@ class Reference(unittest.TestCase):
                 S = np.column_stack([rng.laplace(size=T) if k % 2 else rng.uniform(-1, 1, T) for k in range(d)])
                 np.save(folder / "x.npy", X := S @ rng.standard_normal((d, d)).T + 3)
                 for form, k in (("jade", d), ("k-jade", 2)):
-                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "jade", "--form", form],
+                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "jade",
+                                    "--form", form],
                                    check=True, capture_output=True)
                     Y = np.load(folder / "out" / "sources.npy")
                     expected = jade(fobi_rotation(X), k)
@@ -118,8 +119,8 @@ class Reference(unittest.TestCase):
                 X = S @ rng.standard_normal((d, d)).T + rng.standard_normal(d) * 10
                 for dtype, tolerance in ((np.float64, 1e-8), (np.float32, 1e-3)):
                     np.save(folder / "x.npy", X.astype(dtype))
-                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fobi"], check=True,
-                                   capture_output=True)
+                    subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fobi"],
+                                   check=True, capture_output=True)
                     Y = np.load(folder / "out" / "sources.npy")
                     expected = fobi(X.astype(dtype).astype(float))
                     sign = np.sign((Y * expected).sum(0))
@@ -130,7 +131,8 @@ class Reference(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             np.save(folder / "x.npy", rng.laplace(size=(4000, 3)) ** [[1, 3, 1]] @ rng.standard_normal((3, 3)))
-            subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fobi"], check=True, capture_output=True)
+            subprocess.run([DEMIX, "separate", folder / "x.npy", "-o", folder / "out", "--method", "fobi"], check=True,
+                           capture_output=True)
             import json
             model = json.loads((folder / "out" / "model.json").read_text())
             Y = np.load(folder / "out" / "sources.npy")

@@ -29,11 +29,13 @@ def make_reports(folder):
         with wave.open(str(folder / f"s{k}.wav"), "wb") as f:
             f.setparams((1, 2, 8000, 0, "NONE", ""))
             f.writeframes((3000 * rng.laplace(size=12000) ** (1 + 2 * k)).clip(-32000, 32000).astype("<i2").tobytes())
-        (folder / f"p{k}.pgm").write_bytes(b"P5 90 60 255\n" + (255 * rng.random(5400) ** (1 + 4 * k)).astype(np.uint8).tobytes())
+        (folder / f"p{k}.pgm").write_bytes(
+            b"P5 90 60 255\n" + (255 * rng.random(5400) ** (1 + 4 * k)).astype(np.uint8).tobytes())
     demix("generate", "--from", folder / "s0.wav", folder / "s1.wav", "-o", folder / "sm")
     demix("generate", "--from", folder / "p0.pgm", folder / "p1.pgm", "-o", folder / "pm")
     names = ",".join(f"electrode {k} <&>" for k in range(24))
-    np.savetxt(folder / "many.csv", rng.laplace(size=(3000, 24)) @ rng.normal(size=(24, 24)), delimiter=",", header=names, comments="")
+    np.savetxt(folder / "many.csv", rng.laplace(size=(3000, 24)) @ rng.normal(size=(24, 24)), delimiter=",",
+               header=names, comments="")
     demix("separate", folder / "sm/mixture1.wav", folder / "sm/mixture2.wav", "-o", folder / "sound", "--truth",
           folder / "sm/source1.wav", "--truth", folder / "sm/source2.wav")
     demix("separate", folder / "pm/mixture1.pgm", folder / "pm/mixture2.pgm", "-o", folder / "pictures")

@@ -43,8 +43,8 @@ class Reproduce(Program):
     def test_stand_ins_are_labelled(self):
         out = self.dir / "paper"
         env = {k: v for k, v in os.environ.items() if k != "DEMIX_DATA"}
-        subprocess.run([DEMIX, "reproduce", "fig2b", "fig2c", "--quick", "-o", str(out), "--expect", str(EXPECTED)], env=env,
-                       check=True, capture_output=True)
+        subprocess.run([DEMIX, "reproduce", "fig2b", "fig2c", "--quick", "-o", str(out), "--expect", str(EXPECTED)],
+                       env=env, check=True, capture_output=True)
         self.assertIn("stand-in", (out / "fig2b.svg").read_text())
         self.assertIn("stand-in", (out / "fig2c.svg").read_text())
         self.assertIn("stand-ins", json.loads((out / "numbers.json").read_text())["items"]["fig2b"]["data"])
@@ -53,7 +53,8 @@ class Reproduce(Program):
         self.refused("fig9", "reproduce", "fig9", "-o", self.dir / "x", code=2)
         self.refused("none", "reproduce", "fig1a", "--quick", "-o", self.dir / "x", "--expect", self.dir / "none")
         expected = self.dir / "e.json"
-        expected.write_text('{"quick": {"fig1a.mse": {"value": 1, "tolerance": 0.1}, "fig1a.amari": {"value": 0, "absolute": 1}}}')
+        expected.write_text('{"quick": {"fig1a.mse": {"value": 1, "tolerance": 0.1}, '
+                            '"fig1a.amari": {"value": 0, "absolute": 1}}}')
         off = run("reproduce", "fig1a", "--quick", "-o", self.dir / "y", "--expect", expected)
         self.assertEqual(off.returncode, 1)
         self.assertIn("fig1a.mse: ", off.stderr)

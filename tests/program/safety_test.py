@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Nothing is lost: inputs are not replaced, messages that cannot be printed do no harm, and nothing half-written stays."""
+"""Nothing is lost: inputs are not replaced, messages that cannot be printed do no harm, nothing half-written stays."""
 import json
 import os
 import signal
@@ -117,7 +117,8 @@ class InputsAreKept(Files):
         for args in (("info", self.x), ("stream", self.x), ("score", "--truth", self.x, self.x)):
             before = self.x.read_bytes()
             with open(self.x, "a") as stdout:
-                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
+                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+                                        timeout=60)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn("which is read", result.stderr)
             self.assertEqual(self.x.read_bytes(), before)
@@ -146,7 +147,8 @@ class Descriptors(Files):
         commands = [(f"{DEMIX} info {self.dir}/nosuch.csv", 1), (f"{DEMIX} nonsense", 2), (f"{DEMIX} info {x}", 0),
                     (f"{DEMIX} fit {x} -o {self.dir}/m.json", 0), (f"{DEMIX} separate {x} -o {self.dir}/out", 0),
                     (f"{DEMIX} apply {self.dir}/m.json {x} -o {self.dir}/y.wav", 1),
-                    (f"{DEMIX} stream {x} -o {self.dir}/y.csv --status 1 --state {self.dir}/s --model {self.dir}/n.json", 0)]
+                    (f"{DEMIX} stream {x} -o {self.dir}/y.csv --status 1 --state {self.dir}/s "
+                     f"--model {self.dir}/n.json", 0)]
         for command, code in commands:
             for where in ("2>/dev/full", "2>&-", "2>/dev/null"):
                 for name in ("s", "n.json"):
@@ -160,8 +162,8 @@ class Descriptors(Files):
         x = self.save("x.csv", np.column_stack([laplace(300), np.ones(300)]))
         reader, writer = os.pipe()
         os.close(reader)
-        result = subprocess.run([DEMIX, "separate", x, "-o", self.dir / "out"], stdout=subprocess.DEVNULL, stderr=writer,
-                                timeout=60)
+        result = subprocess.run([DEMIX, "separate", x, "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
+                                stderr=writer, timeout=60)
         os.close(writer)
         self.assertEqual(result.returncode, 0)
         self.assertTrue((self.dir / "out" / "summary.json").exists())
@@ -224,8 +226,8 @@ class NothingHalfWritten(Files):
         if not x.exists():
             self.save("x.f64", laplace(400000, 4))
         before = set(self.parts())
-        p = subprocess.Popen([DEMIX, "separate", x, "--channels", "4", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL)
+        p = subprocess.Popen([DEMIX, "separate", x, "--channels", "4", "-o", self.dir / "out"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60
         while set(self.parts()) <= before and time.monotonic() < end and p.poll() is None:
             time.sleep(.002)
@@ -288,8 +290,9 @@ class NothingHalfWritten(Files):
         gnuplot.parent.mkdir()
         gnuplot.write_text("#!/bin/sh\nexec sleep 30\n")
         gnuplot.chmod(0o755)
-        p = subprocess.Popen([DEMIX, "demo", "--samples", "1000", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, env={**os.environ, "PATH": f"{gnuplot.parent}:{os.environ['PATH']}"},
+        p = subprocess.Popen([DEMIX, "demo", "--frames", "1000", "-o", self.dir / "out"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env={**os.environ,
+                                                             "PATH": f"{gnuplot.parent}:{os.environ['PATH']}"},
                              start_new_session=True)
         end = time.monotonic() + 60
         while not self.parts() and time.monotonic() < end:
@@ -302,14 +305,15 @@ class NothingHalfWritten(Files):
 class Words(Files):
     def test_numbers_out_of_range(self):
         for word in ("18446744073709551616", "-1", "99999999999999999999999", "1.5", "x"):
-            self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word, "-o",
-                         self.dir / "g", code=2)
-        self.ok("generate", "--seed", 18446744073709551615, "--samples", 100, "-o", self.dir / "g")
-        self.refused("--samples", "generate", "--samples", 9223372036854775808, "-o", self.dir / "h", code=2)
+            self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word,
+                         "-o", self.dir / "g", code=2)
+        self.ok("generate", "--seed", 18446744073709551615, "--frames", 100, "-o", self.dir / "g")
+        self.refused("--frames", "generate", "--frames", 9223372036854775808, "-o", self.dir / "h", code=2)
         self.refused("--remove", "apply", "m.json", "x.csv", "-o", "y.csv", "--remove", "1,9223372036854775809", code=2)
 
     def test_expected_numbers(self):
-        for text in ("", "{", "[1]", '"x"', '{"quick": 3}', '{"full": {}}', '{"quick": {"a": 1}}', '{"quick": {"a": {"value": []}}}',
+        for text in ("", "{", "[1]", '"x"', '{"quick": 3}', '{"full": {}}', '{"quick": {"a": 1}}',
+                     '{"quick": {"a": {"value": []}}}',
                      '{"quick": {"fig1a.mse": {"value": 1}}}', '{"quick": {"a": [{"value": 1, "tolerance": "x"}]}}',
                      '{"quick": {"a": {"value": 1, "tolerance": 0, "data": 5}}}', "\xff"):
             (self.dir / "e.json").write_text(text)
@@ -325,7 +329,8 @@ class Words(Files):
     def test_what_a_stream_cannot_write(self):
         x = self.save("x.csv", laplace(300))
         for name in ("y.npy", "y.mat", "y.flac", "y.edf", "y.png"):
-            self.refused("stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv", "stream", x, "-o", self.dir / name, code=2)
+            self.refused("stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv", "stream", x,
+                         "-o", self.dir / name, code=2)
         self.ok("stream", x, "-o", self.dir / "y.npy", "--output-format", "csv")
         self.ok("stream", x, "-o", self.dir / "y.txt")
         self.assertIn("\t", (self.dir / "y.txt").read_text())

@@ -38,7 +38,7 @@ class Separate(Program):
         return [self.dir / "a.wav", self.dir / "b.wav"]
 
     def test_trace_dynamics_and_autapses(self):
-        self.ok("generate", "--sources", "square,sine,sawtooth", "--samples", 20000, "--seed", 4, "-o", self.dir / "g")
+        self.ok("generate", "--sources", "square,sine,sawtooth", "--frames", 20000, "--seed", 4, "-o", self.dir / "g")
         mixtures = self.dir / "g" / "mixtures.npy"
         published = ("--method", "sm-ica", "--form", "published", "--eta", "1e-3", "--tau", "0.5", "--whiten", "yes")
         solved = {}
@@ -95,7 +95,7 @@ class Separate(Program):
 
     def test_sound_of_other_kinds_and_channels(self):
         self.ok("generate", "--from", *self.sound(), "-o", self.dir / "mix")
-        self.ok("generate", "--sources", "laplace,uniform", "--samples", 4000, "-o", self.dir / "made")
+        self.ok("generate", "--sources", "laplace,uniform", "--frames", 4000, "-o", self.dir / "made")
         made = self.dir / "made" / "mixtures.npy"
         self.ok("fit", made, "-o", self.dir / "m.json")
         for kind, tolerance in (("wav", 1e-6), ("flac", 1e-6), ("aiff", 1e-6), ("ogg", 0.2)):
@@ -127,7 +127,8 @@ class Separate(Program):
             originals = []
             for k in range(3):
                 y, x = np.mgrid[:60, :80]
-                picture = [np.sin(x / 3) * 60 + 100, (np.hypot(x - 40, y - 30) < 20) * 150, rng.integers(0, 255, (60, 80))][k]
+                picture = [np.sin(x / 3) * 60 + 100, (np.hypot(x - 40, y - 30) < 20) * 150,
+                           rng.integers(0, 255, (60, 80))][k]
                 originals.append(self.dir / f"p{k}.pgm")
                 originals[k].write_bytes(b"P5 80 60 255\n" + picture.astype(np.uint8).tobytes())
         self.ok("generate", "--from", *originals, "-o", self.dir / "mix")
@@ -173,7 +174,8 @@ class Separate(Program):
         X = np.load(self.dir / "x.npy")
         names = json.loads(Path(s["model"]).read_text())["names"]
         locations = np.array([(n,) for n in names], dtype=[("labels", object)])
-        matlab.savemat(self.dir / "eeg.set", {"EEG": {"data": X.T.astype("f4"), "srate": 128.0, "nbchan": 32.0, "trials": 1.0,
+        matlab.savemat(self.dir / "eeg.set", {"EEG": {"data": X.T.astype("f4"), "srate": 128.0, "nbchan": 32.0,
+                                                      "trials": 1.0,
                                                        "pnts": float(len(X)), "chanlocs": locations}}, appendmat=False)
         t = self.summary(self.dir / "eeg.set", "-o", self.dir / "set", "--method", "fobi", "--pick", "all")
         a, b = (json.loads(Path(x["model"]).read_text()) for x in (s, t))
@@ -184,7 +186,8 @@ class Separate(Program):
         # Without a component: channels again, with their names and units.
         self.ok("apply", s["model"], edf, "--remove", "1", "-o", self.dir / "clean.edf")
         was, now = (json.loads(self.ok("info", p, "--json").stdout) for p in (edf, self.dir / "clean.edf"))
-        self.assertEqual([(c["name"], c["unit"]) for c in was["channel"]], [(c["name"], c["unit"]) for c in now["channel"]])
+        self.assertEqual([(c["name"], c["unit"]) for c in was["channel"]],
+                         [(c["name"], c["unit"]) for c in now["channel"]])
         self.assertLess(now["channel"][0]["deviation"], was["channel"][0]["deviation"])
 
     def test_time_column(self):
@@ -229,31 +232,34 @@ class Separate(Program):
         np.testing.assert_allclose(fitted[1], fitted[0], atol=1e-9)
         np.testing.assert_allclose(fitted[2], fitted[0], rtol=1e-2, atol=1e-2)  # the same frames, other chunks
         for wrong in ("7-5", "x", "5"):
-            self.assertEqual(run("fit", self.dir / "spoilt.npy", "--bad", wrong, "-o", self.dir / "m.json").returncode, 2)
-        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.npy", "--frame-weights", self.dir / "w.csv", "-o", self.dir / "x.json")
+            self.assertEqual(run("fit", self.dir / "spoilt.npy", "--bad", wrong, "-o", self.dir / "m.json").returncode,
+                             2)
+        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.npy",
+                     "--frame-weights", self.dir / "w.csv", "-o", self.dir / "x.json")
         self.refused("no annotation", "fit", self.dir / "clean.npy", "--bad", "annotations", "-o", self.dir / "x.json")
         self.assertFalse((self.dir / "x.json").exists())
         # Text does not say how long it is before it was read.
         np.savetxt(self.dir / "clean.csv", np.load(self.dir / "clean.npy"))
-        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.csv", "--frame-weights", self.dir / "w.csv",
-                     "-o", self.dir / "x.json")
-        self.refused("frame 4999; remove or repair frames with NaN or Inf first (counted without the bad frames)", "fit",
-                     self.dir / "spoilt.npy", "--bad", "0-2", "-o", self.dir / "x.json")
-        self.refused("--live", "separate", self.dir / "clean.npy", "-m", "stream", "--live", "--bad", "0-2", "-o",
-                     self.dir / "out", code=2)
+        self.refused("one for each of the 18000 frames, got 20000", "fit", self.dir / "clean.csv",
+                     "--frame-weights", self.dir / "w.csv", "-o", self.dir / "x.json")
+        self.refused("frame 4999; remove or repair frames with NaN or Inf first (counted without the bad frames)",
+                     "fit", self.dir / "spoilt.npy", "--bad", "0-2", "-o", self.dir / "x.json")
+        self.refused("--online-output", "separate", self.dir / "clean.npy", "-m", "stream", "--online-output",
+                     "--bad", "0-2", "-o", self.dir / "out", code=2)
 
     def test_order_stability_and_threads(self):
         rng = np.random.default_rng(9)
         np.save(self.dir / "x.npy", rng.laplace(size=(20000, 3)) @ rng.normal(size=(3, 3)))
-        one = self.summary(self.dir / "x.npy", "-o", self.dir / "out", "-m", "picard", "--order", "power", "--stability", "4",
-                           "--threads", "1", "--no-report")
-        two = self.summary(self.dir / "x.npy", "-o", self.dir / "out", "-m", "picard", "--order", "power", "--stability", "4",
-                           "--no-report")
+        one = self.summary(self.dir / "x.npy", "-o", self.dir / "out", "-m", "picard", "--order", "power",
+                           "--stability", "4", "--threads", "1", "--no-report")
+        two = self.summary(self.dir / "x.npy", "-o", self.dir / "out", "-m", "picard", "--order", "power",
+                           "--stability", "4", "--no-report")
         self.assertEqual(one, two)
         self.assertGreater(min(one["stability"]), 0.9)
         self.assertTrue(one["converged"])
 
-    @unittest.skipIf("DEMIX_SANITIZED" in os.environ, "sanitizers map all the memory there is: the plain build has this")
+    @unittest.skipIf("DEMIX_SANITIZED" in os.environ,
+                     "sanitizers map all the memory there is: the plain build has this")
     def test_larger_than_memory(self):
         """Reading in blocks: 96 MB of 32-bit numbers with less memory than they take as doubles."""
         rng = np.random.default_rng(5)
@@ -266,13 +272,16 @@ class Separate(Program):
         def limited(*args):
             # of what it may ask the system for; a good deal less than the file's samples take
             limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (180 << 20, 180 << 20))
-            return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=300, preexec_fn=limit)
+            return subprocess.run([DEMIX, *map(str, args)], capture_output=True, text=True, timeout=300,
+                                  preexec_fn=limit)
 
         for method in ("fobi", "stream"):
-            result = limited("separate", big, "--channels", 8, "--method", method, "-o", self.dir / method, "--no-report")
+            result = limited("separate", big, "--channels", 8, "--method", method, "-o", self.dir / method,
+                             "--no-report")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual((self.dir / method / "sources.f32").stat().st_size, big.stat().st_size)
-        clean = limited("apply", self.dir / "fobi" / "model.json", big, "--channels", 8, "--remove", "2", "-o", self.dir / "c.f32")
+        clean = limited("apply", self.dir / "fobi" / "model.json", big, "--channels", 8, "--remove", "2",
+                        "-o", self.dir / "c.f32")
         self.assertEqual(clean.returncode, 0, clean.stderr)
         # The same as if it had been read at once.
         np.save(self.dir / "part.npy", part)
@@ -297,8 +306,9 @@ class Separate(Program):
             self.refused("folder", "info", path)
 
     def test_report(self):
-        self.ok("generate", "--sources", "laplace,uniform,square", "--samples", 5000, "-o", self.dir / "d")
-        s = self.summary(self.dir / "d" / "mixtures.npy", "--truth", self.dir / "d" / "sources.npy", "-o", self.dir / "o")
+        self.ok("generate", "--sources", "laplace,uniform,square", "--frames", 5000, "-o", self.dir / "d")
+        s = self.summary(self.dir / "d" / "mixtures.npy", "--truth", self.dir / "d" / "sources.npy",
+                         "-o", self.dir / "o")
         import xml.etree.ElementTree as xml
         page = Path(s["report"]).read_text()
         xml.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)

@@ -41,7 +41,8 @@ class Threads(Program):
         for name in ("y.npy", "y.npz", "y.mat", "y.csv", "y.wav", "y.flac", "y.edf", "y.bdf", "y.set"):
             with self.subTest(name):
                 path = self.dir / ("copy-" + name)
-                result = subprocess.run([CONVERT, self.dir / "x.npy", path, "", "1000"], capture_output=True, text=True, timeout=120)
+                result = subprocess.run([CONVERT, self.dir / "x.npy", path, "", "1000"], capture_output=True,
+                                        text=True, timeout=120)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.same(path)
 
@@ -58,7 +59,7 @@ class Threads(Program):
         self.same(self.dir / "f.npy", "--rate", 1000, "--bad", "3-20,100-110")
 
     def test_comparisons(self):
-        common = ("compare", "--scenario", 1, "--samples", 2000, "--seeds", 4, "--methods", "stream,easi", "--json")
+        common = ("compare", "--scenario", 1, "--frames", 2000, "--draws", 4, "--method", "stream,easi", "--json")
         self.assertEqual(self.ok(*common, "--threads", 1).stdout, self.ok(*common, "--threads", 4).stdout)
 
 

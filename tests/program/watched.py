@@ -26,8 +26,8 @@ class Watched:
     """A stream with a page."""
 
     def __init__(self, *args, page="0", **kwargs):
-        self.process = subprocess.Popen([DEMIX, "stream", *map(str, args), "--page", page], stderr=subprocess.PIPE, text=True,
-                                        **kwargs)
+        self.process = subprocess.Popen([DEMIX, "stream", *map(str, args), "--page", page], stderr=subprocess.PIPE,
+                                        text=True, **kwargs)
         self.said = []
         line = self.process.stderr.readline()
         if "http" not in line:
@@ -66,7 +66,8 @@ class Watched:
         return s
 
     def get_line(self, path):
-        return f"GET /{path}{'&' if '?' in path else '?'}key={self.key} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode()
+        return (f"GET /{path}{'&' if '?' in path else '?'}key={self.key} HTTP/1.1\r\n"
+                f"Host: 127.0.0.1:{self.port}\r\n\r\n").encode()
 
     def memory(self):
         with open(f"/proc/{self.process.pid}/status") as f:
@@ -93,6 +94,6 @@ class Watched:
             self.process.stdout.close()
 
 
-TRIED = subprocess.run([DEMIX, "stream", "-", "--format", "f32", "--channels", "1", "--page", "0"], stdin=subprocess.DEVNULL,
-                       capture_output=True, text=True).stderr
+TRIED = subprocess.run([DEMIX, "stream", "-", "--format", "f32", "--channels", "1", "--page", "0"],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True).stderr
 BUILT_IN = "without cpp-httplib" not in TRIED
