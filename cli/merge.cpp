@@ -45,7 +45,7 @@ std::vector<Part> in_order(const std::vector<std::string>& files) {
 }
 
 void run(Options o) {
-  io::require_different_files({o.files, {o.output}});
+  io::require_different_files(io::FileUse{{o.files.begin(), o.files.end()}, {o.output}});
   const PartMoments first = load(o.files[0]);
   for (const std::string& file : o.files) {
     const PartMoments part = load(file);

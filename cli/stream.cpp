@@ -12,7 +12,6 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/file_use.hpp"
 #include "demix/output_files.hpp"
 #include "demix/signal_stream.hpp"
 #include "demix/stream_separator.hpp"
@@ -321,16 +320,11 @@ class Session {
 };
 
 void run(Options o) {
-  io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
-  if (!o.start.empty()) use.also_reads({o.start});
-  io::require_different_files(use.also_writes(trace_paths(o.trace)));
-  require_writable(o.model);
-  require_writable(o.trace);
-  require_writable(o.state);
   const std::optional<io::Encoding> encoding = input_encoding(o);
   io::ReadOptions asked;
   asked.channels = o.channels;
   asked.rate = o.rate;
+  require_outputs(o, encoding, asked);
   const bool raw = encoding && *encoding <= io::Encoding::s32;
   if (raw && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");

@@ -10,8 +10,10 @@
 
 #include "arguments.hpp"
 #include "console.hpp"
-#include "demix/io.hpp"
+#include "demix/file_use.hpp"
 #include "demix/signal_stream.hpp"
+#include "demix/trace_files.hpp"
+#include "stream_state.hpp"
 
 namespace demix::cli {
 
@@ -49,12 +51,27 @@ io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encodin
                   o.output, io::format_of(o.output).name));
 }
 
+namespace {
+
+// What is written at the end must not fail for want of a folder then.
 void require_writable(const std::string& name) {
   if (name.empty()) return;
   const auto folder = std::filesystem::absolute(name).parent_path();
   if (::access(folder.c_str(), W_OK) != 0) {
     throw Failure(fmt::format("{}: cannot write there: {}", name, std::strerror(errno)));
   }
+}
+
+}  // namespace
+
+void require_outputs(const StreamArguments& o, std::optional<io::Encoding> input,
+                     const io::ReadOptions& asked) {
+  io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
+  if (!input) use.also_reads_signals(o.input, asked);  // it may have files beside it
+  io::require_different_files(use.also_reads_model(o.start).also_writes(trace_paths(o.trace)));
+  require_writable(o.model);
+  require_writable(o.trace);
+  require_writable(o.state);
 }
 
 }  // namespace demix::cli

@@ -45,8 +45,9 @@ std::optional<io::Encoding> input_encoding(const StreamArguments& o);
 /// whole number stands for.
 io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encoding> input);
 
-/// What is written at the end must not fail for want of a folder then. Throws Failure. Of "" nothing is
-/// asked.
-void require_writable(const std::string& name);
+/// Before any work: what is written replaces nothing that is read, and can be written at the end. `input` and
+/// `asked` are those of the input. Throws io::FileConflict and Failure.
+void require_outputs(const StreamArguments& o, std::optional<io::Encoding> input,
+                     const io::ReadOptions& asked);
 
 }  // namespace demix::cli

@@ -79,12 +79,6 @@ std::string summary(const std::vector<fs::path>& inputs, const SeparatedFiles& o
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
-  std::vector<std::string> names;
-  for (const fs::path& path : paths) names.push_back(path.string());
-  return names;
-}
-
 // Of what is left, for files that hold a model; the others are empty then.
 Model model_without(const Model& model, const std::vector<Index>& removed) {
   std::vector<Index> kept;
@@ -120,10 +114,10 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   out.report_file = folder / "report.html";
   out.summary_file = folder / "summary.json";
   const bool each = io::is_scaled(out.kind);
-  io::require_different_files(io::FileUse{names_of(mixtures.paths()), io::possible_paths(source_file, each)}
-                                  .also_reads(names_of(options.truth))
-                                  .also_reads({options.fit.frame_weights.string()})
-                                  .also_reads({options.eeg.positions.string()})
+  io::FileUse use{mixtures.files(), io::possible_paths(source_file, each)};
+  for (const fs::path& truth : options.truth) use.also_reads_signals(truth, mixtures.options());
+  io::require_different_files(use.also_reads_signals(options.fit.frame_weights)
+                                  .also_reads_electrodes(options.eeg.positions)
                                   .also_writes({out.model_file, out.report_file, out.summary_file})
                                   .also_writes(trace_paths(options.trace)));
   if (!options.report) out.report_file.clear();
@@ -189,7 +183,7 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
 AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures, const fs::path& output,
                             const std::optional<std::vector<Index>>& without) {
   const io::Kind kind = io::format_of(output).kind;
-  io::FileUse use{names_of(mixtures.paths()), {output}};
+  io::FileUse use{mixtures.files(), {output}};
   if (kind == io::Kind::picture) use.also_writes(io::possible_paths(output, true));
   io::require_different_files(use);
   const io::SignalInfo& info = mixtures.info();

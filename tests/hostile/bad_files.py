@@ -106,6 +106,11 @@ def commands(bad):
         (["fit", "good.csv", "--frame-weights", bad, "-o", "m.json"], ["m.json"]),
         # A link that leads nowhere is followed.
         (["stream", "good.csv", "-o", "y.f64", "--state", bad], ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
+        (["moments", bad, "-o", "m.sums"], ["m.sums"]), (["merge", bad, "-o", "m.json"], ["m.json"]),
+        (["merge", "good.sums", bad, "-o", "m.json"], ["m.json"]),
+        (["tune", "--data", bad, "--samples", "100", "--seeds", "1", "--eta", "1e-3", "--tau", "1"], []),
+        (["fit", "good.csv", "--positions", bad, "-o", "m.json"], ["m.json"]),
+        (["stream", "good.csv", "-o", "y.f64", "--start", bad], ["y.f64"]),
         (["compare", "--data", bad, "--samples", "100", "--seeds", "1", "--methods", "easi"], []),
     ]
 
@@ -113,6 +118,7 @@ def commands(bad):
 def prepare(folder):
     recordings.csv(folder / "good.csv", recordings.mixtures(400))
     attempt_quietly(folder, "fit", "good.csv", "-o", "good.json")
+    attempt_quietly(folder, "moments", "good.csv", "-o", "good.sums")
 
 
 def attempt_quietly(folder, *words):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Nothing is lost: inputs are not replaced, messages that cannot be printed do no harm, and nothing half-written stays."""
+"""Nothing is lost: messages that cannot be printed do no harm, and nothing half-written stays."""
 import json
 import os
 import signal
@@ -30,111 +30,6 @@ class Files(Program):
         else:
             X.astype("<f8").tofile(path)
         return path
-
-    def untouched(self, files, *args, part="which is read", **kwargs):
-        """Misuse, said in one line before any work, and every file as it was."""
-        before = {f: f.read_bytes() for f in files}
-        self.refused(part, *args, code=2, **kwargs)
-        for file, content in before.items():
-            self.assertEqual(file.read_bytes(), content, (file, args))
-
-
-class InputsAreKept(Files):
-    def setUp(self):
-        super().setUp()
-        self.x = self.save("x.csv", laplace())
-        self.model = self.dir / "m.json"
-        self.ok("fit", self.x, "-o", self.model)
-
-    def test_fit(self):
-        weights = self.save("w.csv", np.ones((2000, 1)))
-        self.untouched([self.x], "fit", self.x, "-o", self.x)
-        self.untouched([self.x], "fit", self.x, "-o", self.dir / "." / ".." / self.dir.name / "x.csv")
-        self.untouched([weights], "fit", self.x, "--frame-weights", weights, "-o", weights)
-        self.untouched([self.x], "fit", "x.csv", "-o", self.x, cwd=self.dir)
-
-    def test_apply_onto_its_model(self):
-        self.untouched([self.model], "apply", self.model, self.x, "-o", self.model)
-
-    def test_links(self):
-        os.symlink(self.x, self.dir / "soft.csv")
-        os.link(self.x, self.dir / "hard.csv")
-        os.symlink(self.dir, self.dir / "folder")
-        for name in ("soft.csv", "hard.csv", "folder/x.csv"):
-            self.untouched([self.x], "fit", self.x, "-o", self.dir / name)
-            self.untouched([self.x], "fit", self.dir / name, "-o", self.x)
-
-    def test_apply(self):
-        self.untouched([self.x], "apply", self.model, self.x, "-o", self.x)
-        os.link(self.model, self.dir / "m.csv")
-        self.untouched([self.model], "apply", self.model, self.x, "-o", self.dir / "m.csv")
-        pictures = [self.save(f"p/y{k}.pgm", laplace(seed=k)) for k in (1, 2)]
-        self.ok("fit", *pictures, "-o", self.dir / "p.json")
-        self.untouched(pictures, "apply", self.dir / "p.json", *pictures, "-o", self.dir / "p" / "y.pgm")
-
-    def test_separate(self):
-        sources = self.save("sep/sources.csv", laplace())
-        self.untouched([sources], "separate", sources, "-o", self.dir / "sep")
-        pictures = [self.save(f"sep/source{k}.pgm", laplace(seed=k)) for k in (1, 2)]
-        self.untouched(pictures, "separate", *pictures, "-o", self.dir / "sep")
-        os.link(pictures[0], self.dir / "elsewhere.pgm")
-        self.untouched(pictures, "separate", self.dir / "elsewhere.pgm", pictures[1], "-o", self.dir / "sep")
-        truth = self.save("other/sources.csv", laplace(seed=2))
-        self.untouched([truth], "separate", self.x, "--truth", truth, "-o", self.dir / "other")
-        weights = self.save("weights/sources.csv", np.ones((2000, 1)))
-        self.untouched([weights], "separate", self.x, "--frame-weights", weights, "-o", self.dir / "weights")
-        self.ok("separate", self.x, "-o", self.dir / "sep", "--no-report")  # another input may
-
-    def test_generate(self):
-        sources = self.save("gs/sources.npy", laplace())
-        self.untouched([sources], "generate", "--from", sources, "-o", self.dir / "gs")
-        mixing = self.save("gs/mixing.npy", laplace())
-        self.untouched([mixing], "generate", "--from", mixing, "-o", self.dir / "gs")
-        pictures = [self.save(f"gs/mixture{k}.pgm", laplace(seed=k)) for k in (1, 2)]
-        self.untouched(pictures, "generate", "--from", *pictures, "-o", self.dir / "gs")
-
-    def test_experiments(self):
-        runs = self.save("c/runs.csv", laplace())
-        self.untouched([runs], "compare", "--data", runs, "-o", self.dir / "c")
-        cells = self.save("c/cells.csv", laplace())
-        self.untouched([cells], "tune", "--data", cells, "-o", self.dir / "c")
-        (self.dir / "c" / "numbers.json").write_text('{"quick": {}, "full": {}}')
-        numbers = self.dir / "c" / "numbers.json"
-        self.untouched([numbers], "reproduce", "fig1a", "--quick", "--expect", numbers, "-o", self.dir / "c")
-
-    def test_stream(self):
-        y = self.save("x.f64", laplace())
-        base = ("stream", y, "--channels", 2)
-        self.untouched([y], *base, "-o", y)
-        self.untouched([y], *base, "-o", self.dir / "o.f64", "--model", y)
-        self.untouched([y], *base, "-o", self.dir / "o.f64", "--state", y)
-        self.untouched([y], *base, "-o", self.dir / "o.f64", "--model", self.dir / "o.f64", part="named twice")
-        os.link(y, self.dir / "hard.f64")
-        with open(y, "rb") as stdin:
-            self.untouched([y], "stream", "--format", "f64", "--channels", 2, "-o", self.dir / "hard.f64", stdin=stdin)
-
-    def test_where_stdout_goes(self):
-        for args in (("info", self.x), ("stream", self.x), ("score", "--truth", self.x, self.x)):
-            before = self.x.read_bytes()
-            with open(self.x, "a") as stdout:
-                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
-            self.assertEqual(result.returncode, 2, result.stderr)
-            self.assertIn("which is read", result.stderr)
-            self.assertEqual(self.x.read_bytes(), before)
-
-    def test_links_as_outputs_are_followed(self):
-        target = self.dir / "real" / "model.json"
-        target.parent.mkdir()
-        os.symlink("real/model.json", self.dir / "soft.json")
-        for _ in range(2):  # not there yet, then replaced
-            self.ok("fit", self.x, "-o", self.dir / "soft.json")
-            self.assertTrue((self.dir / "soft.json").is_symlink())
-            self.assertEqual(target.read_bytes(), self.model.read_bytes())
-        self.assertEqual([p.name for p in target.parent.iterdir()], ["model.json"])
-        os.symlink("round.json", self.dir / "round.json")
-        self.refused("Too many levels", "fit", self.x, "-o", self.dir / "round.json")
-        os.mkfifo(self.dir / "fifo.json")
-        self.refused("not a regular file", "fit", self.x, "-o", self.dir / "fifo.json")
 
 
 class Descriptors(Files):
