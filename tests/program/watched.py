@@ -93,6 +93,6 @@ class Watched:
             self.process.stdout.close()
 
 
-TRIED = subprocess.run([DEMIX, "stream", "-", "--format", "f32", "--channels", "1", "--page", "0"], stdin=subprocess.DEVNULL,
+TRIED = subprocess.run([DEMIX, "stream", "-", "--format", "f32", "--channels", "2", "--page", "0"], stdin=subprocess.DEVNULL,
                        capture_output=True, text=True).stderr
 BUILT_IN = "without cpp-httplib" not in TRIED
