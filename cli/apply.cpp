@@ -72,6 +72,8 @@ void run(const Options& o) {
   std::optional<std::vector<Index>> without;
   if (!o.remove.empty() || !o.keep.empty()) without = removed(o, model);
   const AppliedFiles out = apply_to_files(model, mixtures, o.output, without);
+  if (out.unusable > 0)
+    message("warning: {}: {}", mixtures.name(), unusable_text(out.unusable, out.frames, without.has_value()));
   for (std::size_t k = 0; k < out.scaling.size(); ++k) {
     message("source {}: gain {:.4g}", k + 1, out.scaling[k].gain);
   }

@@ -64,7 +64,7 @@ void require_writable(const std::string& name) {
 
 }  // namespace
 
-void require_outputs(const StreamArguments& o, std::optional<io::Encoding> input,
+void check_arguments(const StreamArguments& o, std::optional<io::Encoding> input,
                      const io::ReadOptions& asked) {
   io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
   if (!input) use.also_reads_signals(o.input, asked);  // it may have files beside it
@@ -72,6 +72,31 @@ void require_outputs(const StreamArguments& o, std::optional<io::Encoding> input
   require_writable(o.model);
   require_writable(o.trace);
   require_writable(o.state);
+  const bool one_pass = learn_named(o.learn) == StreamOptions::Learn::one_pass;
+  if (input && *input <= io::Encoding::s32 && o.channels == 0)
+    throw UsageError("raw input does not say how many channels it has; give --channels");
+  if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
+  if (o.json && o.status == 0 && !o.page)
+    throw UsageError("--json is how --status prints; give --status SECONDS");
+  if (!o.start.empty() && !one_pass) throw UsageError("--start: only with --learn one-pass");
+  if (o.writes_channels() && !one_pass) throw UsageError("--remove: only with --learn one-pass");
+  if (!o.trace.empty() && one_pass)
+    throw UsageError("--trace: only with --learn replay or frame, which are networks");
+  if (std::ranges::find(o.remove, 0) != o.remove.end() && o.remove.size() > 1)
+    throw UsageError("--remove: 0 means none yet, and stands alone");
+}
+
+Model start_model(const StreamArguments& o, Index channels, Index outputs) {
+  Model model = io::load_model(o.start);
+  if (model.channels() != channels) {
+    throw UsageError(fmt::format("{}: has {} channels, the model {} needs {}", input_name(o), channels,
+                                 o.start, model.channels()));
+  }
+  if (model.components() > outputs) {
+    throw UsageError(
+        fmt::format("--components: the model {} has {}, not {}", o.start, model.components(), outputs));
+  }
+  return model;
 }
 
 }  // namespace demix::cli

@@ -94,6 +94,8 @@ Model model_without(const Model& model, const std::vector<Index>& removed) {
   return out;
 }
 
+constexpr double too_large = 1e150;  // squared length of a frame
+
 std::string model_text(const Model& model, const std::string& name) {
   try {
     return io::to_json(model);
@@ -189,17 +191,30 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   const io::SignalInfo& info = mixtures.info();
   const std::vector<Index> channels = channels_of_model(model, info, mixtures.name());
   const bool all = static_cast<Index>(channels.size()) == info.channels;
-  const MappedRecording mapped(mixtures, without ? info.channels : model.components(),
-                               [&](const Frames<double>& X) -> Matrix<double> {
-                                 if (all) return without ? model.remove(X, *without) : model.apply(X);
-                                 const Matrix<double> picked = X(channels, Eigen::all);
-                                 if (!without) return model.apply(Frames<double>(picked));
-                                 Matrix<double> clean = X;
-                                 clean(channels, Eigen::all) = model.remove(Frames<double>(picked), *without);
-                                 return clean;
-                               });
-  const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
   AppliedFiles out;
+  const auto map = [&](const Frames<double>& X) -> Matrix<double> {
+    Matrix<double> picked;
+    if (!all) picked = X(channels, Eigen::all);
+    const Frames<double> seen = all ? X : Frames<double>(picked);
+    Matrix<double> Y = without ? model.remove(seen, *without) : model.apply(seen);
+    out.frames += seen.cols();
+    for (Index t = 0; t < seen.cols(); ++t) {
+      if (seen.col(t).squaredNorm() < too_large && Y.col(t).allFinite()) continue;
+      ++out.unusable;
+      if (without) {
+        Y.col(t) = seen.col(t);
+      } else {
+        Y.col(t).setZero();
+      }
+    }
+    if (all || !without) return Y;
+    Matrix<double> clean = X;
+    clean(channels, Eigen::all) = Y;
+    return clean;
+  };
+  const MappedRecording mapped(mixtures, without ? info.channels : model.components(), map);
+  const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
+  out.frames = out.unusable = 0;  // they are counted in the last pass
   if (!without) out.scaling = io::source_scaling(kind, ranges);
   const bool each = kind == io::Kind::picture && mapped.channels() > 1;
   out.files = io::output_paths(output, mapped.channels(), each);
@@ -207,8 +222,17 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   io::SignalInfo written = without ? info : io::source_info(info, mapped.channels());
   written.ica = without ? std::make_shared<const Model>(model_without(model, *without)) : nullptr;
   io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
+  if (out.frames > 0 && out.unusable == out.frames)
+    throw io::Error(mixtures.name() + ": " + unusable_text(out.unusable, out.frames, without.has_value()));
   files.commit();
   return out;
+}
+
+std::string unusable_text(std::int64_t unusable, std::int64_t frames, bool channels) {
+  if (unusable == 0) return "";
+  if (unusable == frames) return fmt::format("all {} frames hold NaN, Inf or values beyond 1e75", frames);
+  return fmt::format("{} of {} frames hold NaN, Inf or values beyond 1e75: {}", unusable, frames,
+                     channels ? "they are written as they are" : "their sources are 0");
 }
 
 }  // namespace demix

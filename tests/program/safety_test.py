@@ -194,8 +194,103 @@ class NothingHalfWritten(Files):
         self.assertEqual(self.parts(), [])
 
 
+class FramesThatAreNoNumbers(Files):
+    """`apply` does the same with them from a file and from a pipe."""
+
+    def setUp(self):
+        super().setUp()
+        X = laplace()
+        self.model = self.dir / "m.json"
+        self.ok("fit", self.save("x.csv", X), "-o", self.model)
+        self.bad = [3, 1000, 1999]
+        X[self.bad] = [[np.nan, 1], [np.inf, 0], [1, 1e80]]
+        self.X, self.x = X, self.save("n.f64", X)
+
+    def piped(self, *args):
+        with open(self.x, "rb") as stdin:
+            result = subprocess.run([DEMIX, "apply", self.model, "-", "--format", "f64", *map(str, args), "-o",
+                                     self.dir / "p.f64"], stdin=stdin, capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stderr
+
+    def test_sources_are_zero(self):
+        told = "3 of 2000 frames hold NaN, Inf or values beyond 1e75: their sources are 0\n"
+        result = self.ok("apply", self.model, self.x, "--channels", 2, "-o", self.dir / "y.f64")
+        self.assertEqual(result.stderr, f"warning: {self.x}: {told}")
+        self.assertEqual(self.piped(), f"warning: standard input: {told}")
+        Y, P = (np.fromfile(self.dir / name).reshape(-1, 2) for name in ("y.f64", "p.f64"))
+        np.testing.assert_allclose(Y, P, rtol=1e-9, atol=1e-12)
+        self.assertEqual(np.flatnonzero((Y == 0).all(1)).tolist(), self.bad)
+        for name in ("y.wav", "y.npy"):  # scaled by the frames that are numbers
+            self.ok("apply", self.model, self.x, "--channels", 2, "--rate", 100, "-o", self.dir / name)
+        self.assertTrue(np.isfinite(np.load(self.dir / "y.npy")).all())
+        peak = np.abs(np.frombuffer((self.dir / "y.wav").read_bytes()[-2000 * 8:], "<f4")).max()
+        self.assertAlmostEqual(peak, .9, places=5)
+
+    def test_channels_stay(self):
+        told = "3 of 2000 frames hold NaN, Inf or values beyond 1e75: they are written as they are\n"
+        result = self.ok("apply", self.model, self.x, "--channels", 2, "--remove", 1, "-o", self.dir / "y.f64")
+        self.assertEqual(result.stderr, f"warning: {self.x}: {told}")
+        self.assertEqual(self.piped("--remove", 1), f"warning: standard input: {told}")
+        Y, P = (np.fromfile(self.dir / name).reshape(-1, 2) for name in ("y.f64", "p.f64"))
+        np.testing.assert_allclose(Y, P, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(Y[self.bad], self.X[self.bad])
+
+    def test_nothing_but_such(self):
+        told = "all 20 frames hold NaN, Inf or values beyond 1e75"
+        nan = self.save("nan.f64", np.full((20, 2), np.nan))
+        self.refused(told, "apply", self.model, nan, "--channels", 2, "-o", self.dir / "y.f64")
+        with open(nan, "rb") as stdin:
+            self.refused(told, "apply", self.model, "-", "--format", "f64", "-o", "/dev/null", stdin=stdin)
+
+    def test_another_number_of_channels(self):
+        with open(self.x, "rb") as stdin:
+            self.refused(f"standard input: has 4 channels, the model {self.model} needs 2", "apply", self.model, "-",
+                         "--format", "f64", "--channels", 4, "-o", self.dir / "y.f64", stdin=stdin, code=2)
+        self.refused(f"{self.x}: has 4 channels, the model {self.model} needs 2", "stream", self.x, "--channels", 4,
+                     "--start", self.model, "-o", self.dir / "y.f64", code=2)
+        self.refused("--start: only with --learn one-pass", "stream", self.x, "--channels", 2, "--start", self.model,
+                     "--learn", "replay", "-o", self.dir / "y.f64", code=2)
+        self.refused(f"--components: the model {self.model} has 2, not 1", "stream", self.x, "--channels", 2, "--start",
+                     self.model, "--components", 1, "-o", self.dir / "y.f64", code=2)
+
+
+class StreamsWithoutAResult(Files):
+    def test_one_channel(self):
+        x = self.save("x.csv", laplace()[:, :1])
+        for command in (("stream", x, "-o", self.dir / "y.csv"), ("fit", x, "-o", self.dir / "m.json")):
+            self.refused(f"{x}: one channel: nothing to separate", *command)
+
+    def test_nothing_separated(self):
+        few, constant = self.save("few.csv", laplace(7)), self.save("constant.csv", np.ones((5000, 2)))
+        for x, frames in ((few, 7), (constant, 5000)):
+            for more in ((), ("--learn", "replay")):
+                result = self.ok("stream", x, *more, "-o", self.dir / "y.csv")
+                self.assertIn(f"warning: {x}: nothing was separated in {frames} frames", result.stderr)
+        result = self.ok("stream", self.save("x.csv", laplace(5000)), "-o", self.dir / "y.csv")
+        self.assertEqual(result.stderr, "")
+
+    def test_an_output_without_a_frame_is_removed(self):
+        bad = self.dir / "bad.csv"
+        for text in ("a,b\n1,x\n", "a,b\n1,2,3\n"):
+            bad.write_text(text)
+            before = sorted(self.dir.iterdir())
+            self.assertEqual(run("stream", bad, "-o", self.dir / "out.csv").returncode, 1)
+            self.assertEqual(sorted(self.dir.iterdir()), before)
+        os.symlink("target.csv", self.dir / "link.csv")
+        self.assertEqual(run("stream", bad, "-o", self.dir / "link.csv").returncode, 1)
+        self.assertFalse((self.dir / "target.csv").exists())
+        bad.write_text("1,2\n3,4\n5,6\nx,y\n")  # what came before is kept
+        self.assertEqual(run("stream", bad, "-o", self.dir / "out.csv").returncode, 1)
+        self.assertEqual(len((self.dir / "out.csv").read_text().splitlines()), 3)
+
+
 class Words(Files):
     def test_numbers_out_of_range(self):
+        for command, option, most in (("fit", "--stability", 10000), ("compare", "--seeds", 1000000)):
+            for word in ("99999999999999999999", "-99999999999999999999", "x"):
+                self.refused(f"{option}: expected a whole number from {int(option == '--seeds')} to {most}, got {word}",
+                             command, f"{option}={word}", *([] if command == "compare" else ["x.csv", "-o", "m.json"]), code=2)
         for word in ("18446744073709551616", "-1", "99999999999999999999999", "1.5", "x"):
             self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word, "-o",
                          self.dir / "g", code=2)
