@@ -49,7 +49,8 @@ asan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 
 # Only what starts threads, as everything takes some ten times as long: sums over recordings and the methods made of
 # them (test_core, test_batch, test_methods), comparisons, grid search and the paper's runs (test_experiments,
-# test_paper), and the program on every kind of file (threads_test, compare_test). The other modules start none.
+# test_paper), the page beside a stream and the live demo (test_live, live_test), and the program on every kind of file
+# (threads_test, compare_test). The other modules start none.
 tsan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 	cmake --preset tsan > /dev/null
 	cmake --build build-tsan -j $(JOBS) --target demix_threaded

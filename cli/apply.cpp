@@ -5,7 +5,6 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "core/ranks.hpp"
-#include "demix/file_use.hpp"
 #include "demix/separate_files.hpp"
 #include "eeg_output.hpp"
 #include "inputs.hpp"
@@ -58,10 +57,9 @@ void run(const Options& o) {
   if (!is_first_rank()) return;  // its work is that of one process
   if (o.inputs.files == std::vector<std::string>{"-"}) return run_on_pipe(o);
   if (!o.format.empty()) throw UsageError("--format is of standard input: name it with -");
-  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.model}));
-  io::format_of(o.output);  // told before any work
   const Model model = io::load_model(o.model);
-  const io::FileRecording mixtures = open(o.inputs);
+  const io::FileRecording mixtures = open(o.inputs, io::FileUse{{}, {o.output}}.also_reads_model(o.model));
+  io::format_of(o.output);  // told before any work
   if (mixtures.channels() < model.channels()) {
     throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", mixtures.name(),
                               mixtures.channels(), o.model, model.channels()));
@@ -74,6 +72,8 @@ void run(const Options& o) {
   std::optional<std::vector<Index>> without;
   if (!o.remove.empty() || !o.keep.empty()) without = removed(o, model);
   const AppliedFiles out = apply_to_files(model, mixtures, o.output, without);
+  if (out.unusable > 0)
+    message("warning: {}: {}", mixtures.name(), unusable_text(out.unusable, out.frames, without.has_value()));
   for (std::size_t k = 0; k < out.scaling.size(); ++k) {
     message("source {}: gain {:.4g}", k + 1, out.scaling[k].gain);
   }

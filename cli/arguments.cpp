@@ -21,6 +21,21 @@ Option Option::required() {
   return *this;
 }
 
+namespace {
+
+// CLI11 takes what is too large for the largest there is.
+template <typename T>
+std::string whole_number_complaint(const std::string& word, T least, T most) {
+  T value = 0;
+  const char* end = word.data() + word.size();
+  const auto [stopped, error] = std::from_chars(word.data(), end, value);
+  if (error == std::errc() && stopped == end) return "";
+  return "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", got " +
+         word;
+}
+
+}  // namespace
+
 Option Option::show_default() {
   option_->capture_default_str();
   return *this;
@@ -62,6 +77,9 @@ Option Option::needs(const Option& other) {
 }
 
 Option Option::range(Index least, Index most) {
+  // What is no Index is told the same range.
+  option_->get_validator(0)->operation(
+      [=](const std::string& word) { return whole_number_complaint<Index>(word, least, most); });
   option_->check(CLI::Range(least, most).description(""));
   return *this;
 }
@@ -204,24 +222,19 @@ struct One<std::optional<T>> {
   using type = T;
 };
 
-// CLI11 takes what is too large for the largest there is.
-template <typename T>
-std::string whole_number_complaint(const std::string& word) {
-  T value = 0;
-  const char* end = word.data() + word.size();
-  const auto [stopped, error] = std::from_chars(word.data(), end, value);
-  if (error == std::errc() && stopped == end) return "";
-  return "expected a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
-         std::to_string(std::numeric_limits<T>::max()) + ", got " + word;
-}
-
 }  // namespace
 
 template <typename T>
 Option Arguments::option(const std::string& names, T& value, const std::string& help) {
   CLI::Option* option = command_->add_option(names, value, help);
   if constexpr (std::is_integral_v<typename One<T>::type>) {
-    option->check(CLI::Validator(whole_number_complaint<typename One<T>::type>, ""));
+    using Whole = typename One<T>::type;
+    option->check(CLI::Validator(
+        [](const std::string& word) {
+          return whole_number_complaint<Whole>(word, std::numeric_limits<Whole>::min(),
+                                               std::numeric_limits<Whole>::max());
+        },
+        ""));
     option->type_name("N");
   } else if constexpr (std::is_floating_point_v<typename One<T>::type>) {
     option->type_name("X");

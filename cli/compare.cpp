@@ -169,7 +169,8 @@ void run(Options& o) {
   if (contenders.empty()) contenders = paper_contenders();
   require_different(contenders, !o.folder.empty());
   const std::filesystem::path folder = o.folder;
-  io::FileUse use{{o.problem.data}, {}};
+  io::FileUse use;
+  use.also_reads_signals(o.problem.data);
   if (!o.folder.empty()) {
     use.also_writes({folder / "runs.csv", folder / "comparison.json", folder / "comparison.png",
                      folder / "comparison.svg"});

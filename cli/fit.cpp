@@ -4,7 +4,6 @@
 #include "console.hpp"
 #include "core/ranks.hpp"
 #include "demix/amica.hpp"
-#include "demix/file_use.hpp"
 #include "demix/output_files.hpp"
 #include "eeg_output.hpp"
 #include "inputs.hpp"
@@ -22,9 +21,10 @@ struct Options {
 };
 
 void run(const Options& o) {
-  io::require_different_files(
-      io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights, o.positions}));
-  const io::FileRecording mixtures = open(o.inputs);
+  io::FileUse use{{}, {o.output}};
+  use.also_reads_signals(o.choice.frame_weights).also_reads_electrodes(o.positions);
+  if (!o.amica.empty()) use.also_writes(io::amica_paths(o.amica));
+  const io::FileRecording mixtures = open(o.inputs, use);
   check_positions(mixtures, {o.positions});
   const Outcome outcome = with_method(o.choice, [&](const FitOptions& options) {
     Outcome fitted = fit_files(mixtures, options);

@@ -6,7 +6,6 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/file_use.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
 #include "demix/output_files.hpp"
@@ -69,9 +68,11 @@ void run_from_files(const Options& o) {
   const auto file_of = [&](const std::string& stem) {
     return io::output_path(o.from.files[0], folder, stem);
   };
-  io::require_different_files(io::FileUse{o.from.files, {folder / "mixing.npy"}}
-                                  .also_writes(io::possible_paths(file_of("source"), each))
-                                  .also_writes(io::possible_paths(file_of("mixture"), each)));
+  io::FileUse use{{}, {folder / "mixing.npy"}};
+  use.also_writes(io::possible_paths(file_of("source"), each));
+  use.also_writes(io::possible_paths(file_of("mixture"), each));
+  for (const std::string& file : o.from.files) use.also_reads_signals(file, read_options(o.from));
+  io::require_different_files(use);
 
   io::SignalInfo info;
   Matrix<double> S = read_sources(o, info);

@@ -10,7 +10,6 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "core/ranks.hpp"
-#include "demix/file_use.hpp"
 #include "demix/moments.hpp"
 #include "demix/whitening.hpp"
 #include "inputs.hpp"
@@ -107,7 +106,6 @@ Contents look_at(const io::FileRecording& recording) {
 
 void run(const Inputs& inputs, bool json) {
   if (!is_first_rank()) return;  // its work is that of one process
-  io::require_different_files({inputs.files, {}});
   const io::FileRecording recording = open(inputs);
   const io::SignalInfo& info = recording.info();
   const Contents all = look_at(recording);

@@ -66,9 +66,7 @@ void add_read_options(Arguments& command, Inputs& inputs) {
       .group(group);
 }
 
-io::FileRecording open(const Inputs& inputs) { return open(inputs, inputs.files); }
-
-io::FileRecording open(const Inputs& how, const std::vector<std::string>& files) {
+io::ReadOptions read_options(const Inputs& how) {
   io::ReadOptions read = how.read;
   read.planes = how.colour == "planes";
   if (!how.delimiter.empty()) {
@@ -80,8 +78,17 @@ io::FileRecording open(const Inputs& how, const std::vector<std::string>& files)
   if (!how.orientation.empty()) {
     read.orientation = how.orientation == "frames" ? io::Orientation::frames : io::Orientation::channels;
   }
-  io::FileRecording recording({files.begin(), files.end()}, read,
+  return read;
+}
+
+io::FileRecording open(const Inputs& inputs, io::FileUse use) {
+  return open(inputs, inputs.files, std::move(use));
+}
+
+io::FileRecording open(const Inputs& how, const std::vector<std::string>& files, io::FileUse use) {
+  io::FileRecording recording({files.begin(), files.end()}, read_options(how),
                               how.join == "frames" ? io::Join::frames : io::Join::channels);
+  io::require_different_files(use.also_reads(recording.files()));
   for (const std::string& note : recording.info().notes) message("note: {}", as_typed(note));
   return recording;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "arguments.hpp"
-#include "demix/signal_files.hpp"
+#include "demix/file_use.hpp"
 
 /// The files of signals a command is given, and what they may leave open.
 namespace demix::cli {
@@ -24,8 +24,11 @@ void add_inputs(Arguments& command, Inputs& inputs, const std::string& what,
 /// Only the options.
 void add_read_options(Arguments& command, Inputs& inputs);
 
-/// Opens them; what was guessed or left out is said on stderr.
-io::FileRecording open(const Inputs& inputs);
-io::FileRecording open(const Inputs& how, const std::vector<std::string>& files);
+io::ReadOptions read_options(const Inputs& how);
+
+/// Opens them. Before any work they are checked against the other files in use; then what was guessed or left
+/// out is said on stderr.
+io::FileRecording open(const Inputs& inputs, io::FileUse use = {});
+io::FileRecording open(const Inputs& how, const std::vector<std::string>& files, io::FileUse use = {});
 
 }  // namespace demix::cli

@@ -45,7 +45,7 @@ std::vector<Part> in_order(const std::vector<std::string>& files) {
 }
 
 void run(Options o) {
-  io::require_different_files({o.files, {o.output}});
+  io::require_different_files(io::FileUse{{o.files.begin(), o.files.end()}, {o.output}});
   const PartMoments first = load(o.files[0]);
   for (const std::string& file : o.files) {
     const PartMoments part = load(file);
@@ -60,9 +60,16 @@ void run(Options o) {
   if (o.choice.method.empty()) o.choice.method = first.method;
   const std::vector<Part> parts = in_order(o.files);
   Outcome outcome = with_method(o.choice, [&](const FitOptions& options) {
-    return merge_parts(method_named(options.method), options.options, [&](const auto& use) {
-      for (const Part& part : parts) use(load(part.file));
-    });
+    try {
+      return merge_parts(method_named(options.method), options.options, [&](const auto& use) {
+        for (const Part& part : parts) use(load(part.file));
+      });
+    } catch (const std::invalid_argument& e) {  // of the data, which it calls X
+      const std::string_view what = e.what();
+      if (!what.starts_with("X: ")) throw;
+      const std::string more = o.files.size() == 1 ? "" : fmt::format(" and {} more", o.files.size() - 1);
+      throw Failure(fmt::format("{}{}: {}", o.files[0], more, what.substr(3)));
+    }
   });
   outcome.model.names = first.names;
   io::save_model(o.output, outcome.model);

@@ -2,7 +2,6 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/file_use.hpp"
 #include "demix/threads.hpp"
 #include "inputs.hpp"
 #include "method_options.hpp"
@@ -17,7 +16,10 @@ struct Options {
 };
 
 void run(const Options& o) {
-  io::require_different_files(io::FileUse{o.inputs.files, {o.output}}.also_reads({o.choice.frame_weights}));
+  io::FileUse use{{}, {o.output}};
+  use.also_reads_signals(o.choice.frame_weights);
+  for (const std::string& file : o.inputs.files) use.also_reads_signals(file, read_options(o.inputs));
+  io::require_different_files(use);
   const FitOptions options = fit_options(o.choice);
   if (o.inputs.files.size() > 1 && !(options.bad.empty() && options.frame_weights.empty())) {
     throw UsageError(options.bad.empty() ? "--frame-weights" : "--bad",

@@ -37,6 +37,9 @@ int run_reported(Program& program, int argc, const char* const* argv) {
   } catch (const UsageError& e) {
     message("demix: {} (see {})", e.what(), program.help_hint());
     return misused;
+  } catch (const io::MessageConflict& e) {
+    if (*e.what() != '\0') fmt::print("demix: {}\n", e.what());
+    return misused;
   } catch (const io::FileConflict& e) {
     message("demix: {}", e.what());
     return misused;

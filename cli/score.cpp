@@ -7,7 +7,6 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "demix/eeg_files.hpp"
-#include "demix/file_use.hpp"
 #include "demix/io.hpp"
 #include "demix/metrics.hpp"
 #include "inputs.hpp"
@@ -47,9 +46,9 @@ Matrix<double> gain(const Options& o) {
 void score_model(const Options& o) {
   if (o.model.empty()) throw UsageError("--recording needs --model");
   if (!o.estimates.files.empty()) throw UsageError("--recording is scored without estimates");
-  io::require_different_files(io::FileUse{{o.recording, o.model}, {}});
   const Model model = io::load_model(o.model);
-  const io::FileRecording recording = open(o.estimates, {o.recording});
+  const io::FileRecording recording =
+      open(o.estimates, {o.recording}, io::FileUse{}.also_reads_model(o.model));
   Matrix<double> X = gather(recording);
   require_finite_file(X, o.recording);
   if (const auto channels = channels_of(model, recording.info()))
@@ -80,10 +79,9 @@ void run(const Options& o) {
   if (!o.recording.empty()) return score_model(o);
   if (o.estimates.files.empty()) throw UsageError("estimate is required, or --recording");
   if (o.truth.empty()) throw UsageError("--truth is required, or --recording");
-  io::require_different_files(
-      io::FileUse{o.estimates.files, {}}.also_reads(o.truth).also_reads({o.mixing, o.model}));
+  const auto use = io::FileUse{{o.mixing}, {}}.also_reads_model(o.model);
   const std::string truth = o.truth[0];
-  Matrix<double> S = gather(open(o.estimates, o.truth));
+  Matrix<double> S = gather(open(o.estimates, o.truth, use));
   const io::FileRecording estimates = open(o.estimates);
   const std::string estimate = estimates.name();
   Matrix<double> Y = gather(estimates);

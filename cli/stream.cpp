@@ -12,11 +12,11 @@
 
 #include "commands.hpp"
 #include "console.hpp"
-#include "demix/file_use.hpp"
 #include "demix/electrodes.hpp"
 #include "demix/output_files.hpp"
 #include "demix/signal_stream.hpp"
 #include "demix/stream_separator.hpp"
+#include "demix/temporary.hpp"
 #include "pace.hpp"
 #include "page_option.hpp"
 #include "signals.hpp"
@@ -47,13 +47,16 @@ class Session {
       : o_(o), reader_(o.input, encoding, asked) {
     if (o.realtime && reader_.info().rate == 0)
       throw UsageError("--realtime needs to know the rate; give --rate");
+    if (reader_.info().channels == 1 && !o.freeze)
+      throw Failure(input_name(o) + ": one channel: nothing to separate");
     const std::optional<StreamState> saved = load_stream_state(o.state);
     if (saved) {
       restore(*saved);
     } else {
       try {
         stream_.emplace(reader_.info().channels, stream_options());
-        if (!o.start.empty()) stream_->start(io::load_model(o.start), o.freeze);
+        if (!o.start.empty())
+          stream_->start(start_model(o, stream_->channels(), stream_->outputs()), o.freeze);
       } catch (const std::invalid_argument& e) {
         throw UsageError(e.what());  // options that do not go together, or with so many channels
       }
@@ -96,13 +99,13 @@ class Session {
     if (page_) page_->show_state(*stream_);
     if (!o_.state.empty()) save(flushed);
     const StreamStatus status = stream_->status();
-    const std::string refused = refused_text(status);
     const bool all_refused = status.frames > 0 && status.refused == status.frames;
-    if (all_refused && failure.empty()) failure = input_name(o_) + ": " + refused;
+    const std::string complaint = end_complaint(status, o_.only_applies(), o_.writes_channels());
+    if (all_refused && failure.empty()) failure = input_name(o_) + ": " + complaint;
     if (!o_.model.empty() && !all_refused) {
       save_model();  // its warnings tell of refused frames, too
-    } else if (!refused.empty() && !all_refused) {
-      message("warning: {}", refused);
+    } else if (!complaint.empty() && !all_refused && (status.refused > 0 || failure.empty())) {
+      message("warning: {}: {}", input_name(o_), complaint);
     }
     page_.reset();
     if (o_.status > 0) print_status();
@@ -110,6 +113,7 @@ class Session {
       io::write_file(o_.trace, io::to_npz(trace_arrays(trace_)));
       try_to_draw(o_.trace, {{"stream, learn " + o_.learn, &trace_}});
     }
+    if (!failure.empty() && status.frames == 0 && o_.state.empty()) remove_output();
     if (!failure.empty()) throw Failure(failure);
   }
 
@@ -270,6 +274,14 @@ class Session {
     if (o_.status > 0 && now - last_status_ >= std::chrono::duration<double>(o_.status)) print_status();
   }
 
+  // It has a header at most.
+  void remove_output() {
+    writer_.reset();
+    std::error_code none;
+    if (o_.output != "-" && std::filesystem::is_regular_file(o_.output, none))
+      std::filesystem::remove(followed(o_.output), none);
+  }
+
   void save(bool sync) {
     if (sync) writer_->sync();
     io::write_file(o_.state, to_bytes({frames_, std::string(io::encoding_name(writer_->encoding())),
@@ -331,29 +343,13 @@ void discard_unseen_output(Options& o) {
 
 void run(Options o) {
   discard_unseen_output(o);
-  io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
-  if (!o.start.empty()) use.also_reads({o.start});
-  io::require_different_files(use.also_writes(trace_paths(o.trace)));
-  require_writable(o.model);
-  require_writable(o.trace);
-  require_writable(o.state);
   const std::optional<io::Encoding> encoding = input_encoding(o);
   io::ReadOptions asked;
   asked.channels = o.channels;
   asked.rate = o.rate;
-  const bool raw = encoding && *encoding <= io::Encoding::s32;
-  if (raw && o.channels == 0)
-    throw UsageError("raw input does not say how many channels it has; give --channels");
+  check_arguments(o, encoding, asked);
   o.stream.learn = learn_named(o.learn);
   o.stream.weight = weight_named(o.weight);
-  if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
-  if (o.json && o.status == 0 && !o.page) throw UsageError("--json needs --status SECONDS or --page");
-  if (o.writes_channels() && o.stream.learn != StreamOptions::Learn::one_pass)
-    throw UsageError("--remove: only with --learn one-pass");
-  if (!o.trace.empty() && o.stream.learn == StreamOptions::Learn::one_pass)
-    throw UsageError("--trace: only with --learn replay or frame, which are networks");
-  if (std::ranges::find(o.remove, 0) != o.remove.end() && o.remove.size() > 1)
-    throw UsageError("--remove: 0 means none yet, and stands alone");
   stop_in_order();
   const StateLock lock(o.state);
   try {

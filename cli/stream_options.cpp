@@ -10,8 +10,10 @@
 
 #include "arguments.hpp"
 #include "console.hpp"
-#include "demix/io.hpp"
+#include "demix/file_use.hpp"
 #include "demix/signal_stream.hpp"
+#include "demix/trace_files.hpp"
+#include "stream_state.hpp"
 
 namespace demix::cli {
 
@@ -49,12 +51,52 @@ io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encodin
                   o.output, io::format_of(o.output).name));
 }
 
+namespace {
+
+// What is written at the end must not fail for want of a folder then.
 void require_writable(const std::string& name) {
   if (name.empty()) return;
   const auto folder = std::filesystem::absolute(name).parent_path();
   if (::access(folder.c_str(), W_OK) != 0) {
     throw Failure(fmt::format("{}: cannot write there: {}", name, std::strerror(errno)));
   }
+}
+
+}  // namespace
+
+void check_arguments(const StreamArguments& o, std::optional<io::Encoding> input,
+                     const io::ReadOptions& asked) {
+  io::FileUse use{{o.input}, {o.output, o.model, o.state, StateLock::file_for(o.state)}};
+  if (!input) use.also_reads_signals(o.input, asked);  // it may have files beside it
+  io::require_different_files(use.also_reads_model(o.start).also_writes(trace_paths(o.trace)));
+  require_writable(o.model);
+  require_writable(o.trace);
+  require_writable(o.state);
+  const bool one_pass = learn_named(o.learn) == StreamOptions::Learn::one_pass;
+  if (input && *input <= io::Encoding::s32 && o.channels == 0)
+    throw UsageError("raw input does not say how many channels it has; give --channels");
+  if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
+  if (o.json && o.status == 0 && !o.page)
+    throw UsageError("--json needs --status SECONDS or --page");
+  if (!o.start.empty() && !one_pass) throw UsageError("--start: only with --learn one-pass");
+  if (o.writes_channels() && !one_pass) throw UsageError("--remove: only with --learn one-pass");
+  if (!o.trace.empty() && one_pass)
+    throw UsageError("--trace: only with --learn replay or frame, which are networks");
+  if (std::ranges::find(o.remove, 0) != o.remove.end() && o.remove.size() > 1)
+    throw UsageError("--remove: 0 means none yet, and stands alone");
+}
+
+Model start_model(const StreamArguments& o, Index channels, Index outputs) {
+  Model model = io::load_model(o.start);
+  if (model.channels() != channels) {
+    throw UsageError(fmt::format("{}: has {} channels, the model {} needs {}", input_name(o), channels,
+                                 o.start, model.channels()));
+  }
+  if (model.components() > outputs) {
+    throw UsageError(
+        fmt::format("--components: the model {} has {}, not {}", o.start, model.components(), outputs));
+  }
+  return model;
 }
 
 }  // namespace demix::cli

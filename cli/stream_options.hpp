@@ -35,7 +35,8 @@ struct StreamArguments {
   StreamOptions stream;
 
   bool writes_channels() const { return !remove.empty(); }  // else sources
-  std::vector<Index> muted() const;                         // outputs, from 0
+  bool only_applies() const { return freeze && stream.saturation == 0; }
+  std::vector<Index> muted() const;  // outputs, from 0
 };
 
 std::string input_name(const StreamArguments& o);
@@ -45,8 +46,13 @@ std::optional<io::Encoding> input_encoding(const StreamArguments& o);
 /// whole number stands for.
 io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encoding> input);
 
-/// What is written at the end must not fail for want of a folder then. Throws Failure. Of "" nothing is
-/// asked.
-void require_writable(const std::string& name);
+/// Before any work: options that do not go together; what is written replaces nothing that is read, and can
+/// be written at the end. `input` and `asked` are those of the input. Throws UsageError, io::FileConflict and
+/// Failure.
+void check_arguments(const StreamArguments& o, std::optional<io::Encoding> input,
+                     const io::ReadOptions& asked);
+
+/// The model of --start, for a stream with so many channels and outputs.
+Model start_model(const StreamArguments& o, Index channels, Index outputs);
 
 }  // namespace demix::cli

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demix/separate_files.hpp"
+
 namespace demix::cli {
 
 std::string status_line(const StreamStatus& s, double speed, double rate) {
@@ -44,6 +46,14 @@ std::string status_json(const StreamStatus& s, double speed) {
   for (const auto& [a, b] : s.unresolved) j["may_be_mixed"].push_back({a + 1, b + 1});
   j["last_change"] = s.changes > 0 ? nlohmann::json(s.last_change) : nlohmann::json();
   return j.dump();
+}
+
+std::string end_complaint(const StreamStatus& s, bool only_applies, bool writes_channels) {
+  if (only_applies) return unusable_text(s.refused, s.frames, writes_channels);
+  const std::string refused = refused_text(s);
+  if (s.rank > 0 || (s.refused > 0 && s.refused == s.frames)) return refused;
+  return (refused.empty() ? "" : refused + "; ") +
+         fmt::format("nothing was separated in {} frames: they are too few, or no channel varies", s.frames);
 }
 
 }  // namespace demix::cli

@@ -11,4 +11,8 @@ namespace demix::cli {
 std::string status_line(const StreamStatus& status, double speed, double rate);
 std::string status_json(const StreamStatus& status, double speed);
 
+/// At the end: frames that were refused, or that nothing was separated; "" if all is well. `only_applies`:
+/// nothing was to be learned.
+std::string end_complaint(const StreamStatus& status, bool only_applies, bool writes_channels);
+
 }  // namespace demix::cli

@@ -68,7 +68,8 @@ void run(Options& o) {
     throw UsageError("--tau", tuned.label + " has none");
   }
   const std::filesystem::path folder = o.folder;
-  io::FileUse use{{o.problem.data}, {}};
+  io::FileUse use;
+  use.also_reads_signals(o.problem.data);
   if (!o.folder.empty()) {
     use.also_writes({folder / "cells.csv", folder / "surface.png", folder / "surface.svg"});
   }

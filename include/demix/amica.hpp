@@ -12,6 +12,9 @@ namespace demix::io {
 
 bool is_amica(const std::filesystem::path& folder);
 
+/// The folder and all files that a model may have in it.
+std::vector<std::filesystem::path> amica_paths(const std::filesystem::path& folder);
+
 /// y = W (S (x - mean) - c), of the most likely model if there are several. Throws Error.
 Model read_amica(const std::filesystem::path& folder);
 

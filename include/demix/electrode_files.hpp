@@ -19,6 +19,9 @@ struct Electrode {
 /// makes a head of the positions. Throws Error with the line.
 std::vector<Electrode> read_electrodes(const std::filesystem::path& file);
 
+/// What read_electrodes() opens: the file and, where it is there, the coordsystem.json that goes with it.
+std::vector<std::filesystem::path> electrode_paths(const std::filesystem::path& file);
+
 /// Of each channel, by its name; upper and lower case do not matter. Throws Error if no name is known.
 std::vector<std::optional<std::array<double, 3>>> positions_of(const std::vector<std::string>& names,
                                                                const std::vector<Electrode>& electrodes,

@@ -39,6 +39,8 @@ std::string to_wav16(const Frames<double>& samples, double rate);  ///< channels
 
 /// A model that demix wrote, AMICA's output folder (amica.hpp), or the ICA in an EEGLAB dataset (.set).
 Model load_model(const std::filesystem::path& path);
+std::vector<std::filesystem::path> model_paths(
+    const std::filesystem::path& path);  ///< what it opens for that
 void save_model(const std::filesystem::path& path, const Model& model);
 Model parse_model(std::string_view text, const std::string& name);
 std::string to_json(const Model& model);

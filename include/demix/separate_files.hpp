@@ -81,12 +81,19 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const std::file
 struct AppliedFiles {
   std::vector<std::filesystem::path> files;
   std::vector<io::Scaling> scaling;  ///< of the sources in their files; none: as they are
+  Index frames = 0;
+  Index unusable = 0;  ///< frames that hold NaN, Inf or values whose squares overflow, see apply_to_files()
 };
 
 /// The sources of a recording by a model or, if `without` is given, the channels without these components
 /// (from 0). Channels that the model is not of are kept as they are. Several pictures get numbered names.
+/// Sources of frames that are unusable are 0, as those of a stream; channels of such frames stay as they are.
+/// Throws io::Error if all are.
 AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures,
                             const std::filesystem::path& output,
                             const std::optional<std::vector<Index>>& without = {});
+/// How many frames a model could not be applied to, and what became of them; "" if there are none.
+/// `channels`: these are written, not sources.
+std::string unusable_text(std::int64_t unusable, std::int64_t frames, bool channels);
 
 }  // namespace demix

@@ -38,6 +38,8 @@ struct SignalInfo {
   std::string start = {};                               ///< "2024-03-31T13:45:00", or empty = unknown
   /// EEGLAB: a model of the channels it names, in their units. Its kurtoses are not known: 3.
   std::shared_ptr<const Model> ica = {};
+  /// Read besides the file itself: numbers and markers that its header names, tables of BIDS.
+  std::vector<std::filesystem::path> files_beside = {};
 };
 
 /// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.
@@ -146,6 +148,7 @@ class FileRecording final : public Recording {
                          Join join = Join::channels);
   const SignalInfo& info() const { return info_; }
   const std::vector<std::filesystem::path>& paths() const { return paths_; }
+  std::vector<std::filesystem::path> files() const;  ///< all that were opened: paths() and those beside them
   const ReadOptions& options() const { return options_; }
   std::string name() const;  ///< for messages: the only file, or the first and how many more
   Index channels() const override { return info_.channels; }

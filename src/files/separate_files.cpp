@@ -79,12 +79,6 @@ std::string summary(const std::vector<fs::path>& inputs, const SeparatedFiles& o
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
-  std::vector<std::string> names;
-  for (const fs::path& path : paths) names.push_back(path.string());
-  return names;
-}
-
 // Of what is left, for files that hold a model; the others are empty then.
 Model model_without(const Model& model, const std::vector<Index>& removed) {
   std::vector<Index> kept;
@@ -99,6 +93,8 @@ Model model_without(const Model& model, const std::vector<Index>& removed) {
   out.kurtosis = model.kurtosis(kept);
   return out;
 }
+
+constexpr double too_large = 1e150;  // squared length of a frame
 
 std::string model_text(const Model& model, const std::string& name) {
   try {
@@ -120,10 +116,10 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   out.report_file = folder / "report.html";
   out.summary_file = folder / "summary.json";
   const bool each = io::is_scaled(out.kind);
-  io::require_different_files(io::FileUse{names_of(mixtures.paths()), io::possible_paths(source_file, each)}
-                                  .also_reads(names_of(options.truth))
-                                  .also_reads({options.fit.frame_weights.string()})
-                                  .also_reads({options.eeg.positions.string()})
+  io::FileUse use{mixtures.files(), io::possible_paths(source_file, each)};
+  for (const fs::path& truth : options.truth) use.also_reads_signals(truth, mixtures.options());
+  io::require_different_files(use.also_reads_signals(options.fit.frame_weights)
+                                  .also_reads_electrodes(options.eeg.positions)
                                   .also_writes({out.model_file, out.report_file, out.summary_file})
                                   .also_writes(trace_paths(options.trace)));
   if (!options.report) out.report_file.clear();
@@ -190,23 +186,36 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
 AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures, const fs::path& output,
                             const std::optional<std::vector<Index>>& without) {
   const io::Kind kind = io::format_of(output).kind;
-  io::FileUse use{names_of(mixtures.paths()), {output}};
+  io::FileUse use{mixtures.files(), {output}};
   if (kind == io::Kind::picture) use.also_writes(io::possible_paths(output, true));
   io::require_different_files(use);
   const io::SignalInfo& info = mixtures.info();
   const std::vector<Index> channels = channels_of_model(model, info, mixtures.name());
   const bool all = static_cast<Index>(channels.size()) == info.channels;
-  const MappedRecording mapped(mixtures, without ? info.channels : model.components(),
-                               [&](const Frames<double>& X) -> Matrix<double> {
-                                 if (all) return without ? model.remove(X, *without) : model.apply(X);
-                                 const Matrix<double> picked = X(channels, Eigen::all);
-                                 if (!without) return model.apply(Frames<double>(picked));
-                                 Matrix<double> clean = X;
-                                 clean(channels, Eigen::all) = model.remove(Frames<double>(picked), *without);
-                                 return clean;
-                               });
-  const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
   AppliedFiles out;
+  const auto map = [&](const Frames<double>& X) -> Matrix<double> {
+    Matrix<double> picked;
+    if (!all) picked = X(channels, Eigen::all);
+    const Frames<double> seen = all ? X : Frames<double>(picked);
+    Matrix<double> Y = without ? model.remove(seen, *without) : model.apply(seen);
+    out.frames += seen.cols();
+    for (Index t = 0; t < seen.cols(); ++t) {
+      if (seen.col(t).squaredNorm() < too_large && Y.col(t).allFinite()) continue;
+      ++out.unusable;
+      if (without) {
+        Y.col(t) = seen.col(t);
+      } else {
+        Y.col(t).setZero();
+      }
+    }
+    if (all || !without) return Y;
+    Matrix<double> clean = X;
+    clean(channels, Eigen::all) = Y;
+    return clean;
+  };
+  const MappedRecording mapped(mixtures, without ? info.channels : model.components(), map);
+  const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
+  out.frames = out.unusable = 0;  // they are counted in the last pass
   if (!without) out.scaling = io::source_scaling(kind, ranges);
   const bool each = kind == io::Kind::picture && mapped.channels() > 1;
   out.files = io::output_paths(output, mapped.channels(), each);
@@ -214,8 +223,17 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   io::SignalInfo written = without ? info : io::source_info(info, mapped.channels());
   written.ica = without ? std::make_shared<const Model>(model_without(model, *without)) : nullptr;
   io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
+  if (out.frames > 0 && out.unusable == out.frames)
+    throw io::Error(mixtures.name() + ": " + unusable_text(out.unusable, out.frames, without.has_value()));
   files.commit();
   return out;
+}
+
+std::string unusable_text(std::int64_t unusable, std::int64_t frames, bool channels) {
+  if (unusable == 0) return "";
+  if (unusable == frames) return fmt::format("all {} frames hold NaN, Inf or values beyond 1e75", frames);
+  return fmt::format("{} of {} frames hold NaN, Inf or values beyond 1e75: {}", unusable, frames,
+                     channels ? "they are written as they are" : "their sources are 0");
 }
 
 }  // namespace demix

@@ -138,6 +138,14 @@ bool is_amica(const fs::path& folder) {
   return fs::is_directory(folder, none) && fs::exists(folder / "W", none);
 }
 
+std::vector<fs::path> amica_paths(const fs::path& folder) {
+  std::vector<fs::path> paths{folder};
+  for (const char* name :
+       {"gm", "W", "S", "mean", "c", "comp_list", "alpha", "mu", "sbeta", "rho", "LLt", "LL"})
+    paths.push_back(folder / name);
+  return paths;
+}
+
 Model read_amica(const fs::path& folder) {
   const std::vector<double> gm = doubles_if_there(folder / "gm");
   const std::size_t models = std::max<std::size_t>(1, gm.size());

@@ -118,9 +118,15 @@ void add_electrodes(SignalInfo& info, const fs::path& file) {
 void add_bids(SignalInfo& info, const fs::path& file) {
   const std::string stem = file.stem().string();
   if (!stem.starts_with("sub-") || !stem.ends_with("_eeg")) return;
-  if (const auto table = table_beside(file, "channels")) add_channels(info, *table);
-  if (const auto table = table_beside(file, "events")) add_events(info, *table);
-  if (const auto table = table_beside(file, "electrodes")) add_electrodes(info, *table);
+  const auto add = [&](const char* kind, auto add_table) {
+    const auto table = table_beside(file, kind);
+    if (!table) return;
+    info.files_beside.push_back(*table);
+    add_table(info, *table);
+  };
+  add("channels", add_channels);
+  add("events", add_events);
+  add("electrodes", add_electrodes);
 }
 
 }  // namespace demix::io

@@ -145,6 +145,7 @@ void add_markers(SignalInfo& info, const Path& file) {
     return;
   }
   std::size_t damaged = 0;
+  info.files_beside.push_back(file);
   const Ini ini = read_ini(file);
   for (const auto& [key, value] : ini.section("marker infos")) {
     if (!Ini::number_after(key, "mk")) continue;
@@ -208,6 +209,7 @@ Reader open_brainvision(const Path& file, const ReadOptions&) {
     throw Error(file.string() + ": its numbers are in '" + printable(data.filename().string()) +
                 "', which is not beside it");
   }
+  layout.info.files_beside.push_back(data);
   try {
     return open_numbers(std::make_shared<const FileBytes>(data), std::move(layout));
   } catch (const Error& e) {

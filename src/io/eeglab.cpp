@@ -205,8 +205,9 @@ Reader open_set(const Path& file, const ReadOptions& options) {
   if (data.kind == mat::Class::text) {
     const Path beside = set_data_file(file, mat.text(data));
     check_beside(beside, extent, file);
-    return open_numbers(std::make_shared<const FileBytes>(beside),
-                        layout_of(mat, fields, extent, options.rate, file));
+    NumbersLayout layout = layout_of(mat, fields, extent, options.rate, file);
+    layout.info.files_beside = {beside};
+    return open_numbers(std::make_shared<const FileBytes>(beside), std::move(layout));
   }
   mat.require_numbers(data);
   check_inside(data, extent, file);

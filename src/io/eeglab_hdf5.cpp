@@ -107,8 +107,9 @@ Reader open_set_hdf5(const Path& file, const ReadOptions& options) {
   layout.type = number_type('f', 4);
   layout.frames = points * trials;
   layout.info = std::move(info);
-  return open_numbers(std::make_shared<const FileBytes>(set_data_file(file, mat->text(data))),
-                      std::move(layout));
+  const Path numbers = set_data_file(file, mat->text(data));
+  layout.info.files_beside = {numbers};
+  return open_numbers(std::make_shared<const FileBytes>(numbers), std::move(layout));
 }
 
 Reader open_mat_hdf5(const Path& file, const ReadOptions& options) {

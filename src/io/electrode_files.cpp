@@ -170,14 +170,8 @@ struct System {
   bool x_to_nose = false;
 };
 
-System system_beside(const fs::path& file) {
+System read_system(const fs::path& beside) {
   System out;
-  std::string name = file.filename().string();
-  const auto at = name.rfind("electrodes.tsv");
-  if (at == std::string::npos) return out;
-  const fs::path beside = file.parent_path() / (name.substr(0, at) + "coordsystem.json");
-  std::error_code ignored;
-  if (!fs::exists(beside, ignored)) return out;
   const auto json = nlohmann::json::parse(read_file(beside), nullptr, false);
   if (!json.is_object()) throw Error(beside.string() + ": not JSON");
   const auto text = [&](const char* key) {
@@ -188,6 +182,15 @@ System system_beside(const fs::path& file) {
   const std::string system = text("EEGCoordinateSystem");
   out.x_to_nose = system == "ctf" || system.starts_with("eeglab");
   return out;
+}
+
+std::optional<fs::path> system_beside(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const auto at = name.rfind("electrodes.tsv");
+  if (at == std::string::npos) return {};
+  const fs::path beside = file.parent_path() / (name.substr(0, at) + "coordsystem.json");
+  std::error_code ignored;
+  return fs::exists(beside, ignored) ? std::optional(beside) : std::nullopt;
 }
 
 std::vector<Electrode> read_bids(const Lines& lines, const fs::path& file) {
@@ -211,7 +214,8 @@ std::vector<Electrode> read_bids(const Lines& lines, const fs::path& file) {
     if (found == head.end()) throw lines.wrong(0, std::string("has no column ") + wanted[k]);
     column[k] = static_cast<std::size_t>(found - head.begin());
   }
-  const System system = system_beside(file);
+  const std::optional<fs::path> beside = system_beside(file);
+  const System system = beside ? read_system(*beside) : System{};
   std::vector<Electrode> out;
   for (std::size_t i = 1; i < lines.count(); ++i) {
     const Words row = cells(i);
@@ -238,6 +242,12 @@ std::vector<Electrode> read_electrodes(const fs::path& file) {
   if (kind == ".elc") return read_elc(lines);
   if (kind == ".sfp") return read_sfp(lines);
   return kind == ".tsv" ? read_bids(lines, file) : read_loc(lines);
+}
+
+std::vector<fs::path> electrode_paths(const fs::path& file) {
+  std::vector<fs::path> paths{file};
+  if (const auto beside = system_beside(file)) paths.push_back(*beside);
+  return paths;
 }
 
 std::vector<std::optional<std::array<double, 3>>> positions_of(const std::vector<std::string>& names,

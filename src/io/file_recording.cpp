@@ -24,6 +24,10 @@ void complete_types(SignalInfo& info, Kind kind) {
   }
 }
 
+void append(std::vector<fs::path>& all, const std::vector<fs::path>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options, Join join)
@@ -57,6 +61,7 @@ void FileRecording::join_frames() {
       info_.annotations.push_back(std::move(a));
     }
     info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
+    append(info_.files_beside, one.files_beside);
     info_.frames = info_.frames > 0 && one.frames > 0 ? info_.frames + one.frames : 0;
   }
   complete_types(info_, format_of(paths_[0]).kind);
@@ -69,6 +74,7 @@ void FileRecording::join_channels() {
   info_.types.clear();
   info_.positions.clear();
   info_.notes.clear();
+  info_.files_beside.clear();
   for (std::size_t k = 0; k < readers_.size(); ++k) {
     const SignalInfo& one = readers_[k]->info();
     if (one.rate != info_.rate || one.width != info_.width || one.height != info_.height) {
@@ -81,6 +87,7 @@ void FileRecording::join_channels() {
     }
     info_.channels += one.channels;
     info_.notes.insert(info_.notes.end(), one.notes.begin(), one.notes.end());
+    append(info_.files_beside, one.files_beside);
     for (Index i = 0; i < one.channels; ++i) {
       const auto c = static_cast<std::size_t>(i);
       const std::string stem = as_utf8(paths_[k].stem().string());
@@ -94,6 +101,12 @@ void FileRecording::join_channels() {
   }
   complete_types(info_, format_of(paths_[0]).kind);
   require_channels(static_cast<std::uint64_t>(info_.channels), paths_[0].string() + " and those with it");
+}
+
+std::vector<fs::path> FileRecording::files() const {
+  std::vector<fs::path> all = paths_;
+  append(all, info_.files_beside);
+  return all;
 }
 
 std::string FileRecording::name() const {

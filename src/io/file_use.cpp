@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "demix/electrode_files.hpp"
 #include "demix/temporary.hpp"
 
 namespace demix::io {
@@ -41,18 +42,11 @@ Identity identity(const std::string& name, int standard) {
   return id;
 }
 
-// Where a header is a file of its own, it tells the names of the others: their extensions.
-std::vector<std::string> files_beside(const fs::path& header) {
-  if (header.extension() == ".set") return {".fdt"};
-  if (header.extension() == ".vhdr") return {".eeg", ".dat", ".avg", ".seg", ".vmrk", ".amrk"};
-  return {};
-}
-
 std::string shown(const std::string& name, const char* standard) { return name == "-" ? standard : name; }
 
 }  // namespace
 
-FileUse& FileUse::also_reads(const std::vector<std::string>& files) {
+FileUse& FileUse::also_reads(const std::vector<fs::path>& files) {
   reads.insert(reads.end(), files.begin(), files.end());
   return *this;
 }
@@ -62,26 +56,42 @@ FileUse& FileUse::also_writes(const std::vector<fs::path>& files) {
   return *this;
 }
 
+FileUse& FileUse::also_reads_signals(const fs::path& file, const ReadOptions& options) {
+  return file.empty() ? *this : also_reads(FileRecording({file}, options).files());
+}
+
+FileUse& FileUse::also_reads_model(const fs::path& file) {
+  return file.empty() ? *this : also_reads(model_paths(file));
+}
+
+FileUse& FileUse::also_reads_electrodes(const fs::path& file) {
+  return file.empty() ? *this : also_reads(electrode_paths(file));
+}
+
 void require_different_files(const FileUse& use) {
   std::vector<std::pair<std::string, Identity>> read;
-  for (const std::string& name : use.reads) {
+  for (const fs::path& path : use.reads) {
+    const std::string name = path.string();
     if (name.empty()) continue;
     read.emplace_back(name, identity(name, STDIN_FILENO));
-    const std::vector<std::string> others = files_beside(name);
-    if (others.empty()) continue;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(fs::absolute(name, none).parent_path(), none)) {
-      if (std::ranges::count(others, entry.path().extension().string()) > 0) {
-        read.emplace_back(entry.path().string(), identity(entry.path().string(), STDIN_FILENO));
-      }
-    }
   }
-  std::vector<Identity> written;
+  const auto goes_to_input = [&](const Identity& id) {
+    const auto found = std::ranges::find_if(read, [&](const auto& one) { return id.is(one.second); });
+    return found == read.end()
+               ? ""
+               : " goes to " + shown(found->first, "standard input") + ", which is read; write elsewhere";
+  };
+  const std::string out_conflict = goes_to_input(identity("-", STDOUT_FILENO));
+  if (const std::string conflict = goes_to_input(identity("-", STDERR_FILENO)); !conflict.empty())
+    throw MessageConflict(out_conflict.empty() ? "standard error" + conflict : "");
+  if (!out_conflict.empty()) throw FileConflict("standard output" + out_conflict);
   std::vector<fs::path> writes = use.writes;
   for (const fs::path& path : use.writes) {
-    if (path.extension() != ".vhdr") continue;
-    for (const char* other : {".eeg", ".vmrk"}) writes.push_back(fs::path(path).replace_extension(other));
+    if (!is_supported(path)) continue;
+    for (const std::string_view other : format_of(path).others)
+      writes.push_back(fs::path(path).replace_extension(other));
   }
+  std::vector<Identity> written;
   for (const fs::path& path : writes) {
     const std::string name = path.string();
     if (name.empty()) continue;
@@ -97,13 +107,6 @@ void require_different_files(const FileUse& use) {
                          ": named twice; files to be written must be different ones");
     }
     written.push_back(id);
-  }
-  const Identity out = identity("-", STDOUT_FILENO);
-  for (const auto& [name, id] : read) {
-    if (out.is(id)) {
-      throw FileConflict("standard output goes to " + shown(name, "standard input") +
-                         ", which is read; write elsewhere");
-    }
   }
 }
 

@@ -216,9 +216,23 @@ Model parse_model(std::string_view text, const std::string& name) {
   }
 }
 
+namespace {
+
+bool is_dataset(const std::filesystem::path& path) {
+  return is_supported(path) && format_of(path).name == "EEGLAB";
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> model_paths(const std::filesystem::path& path) {
+  if (is_amica(path)) return amica_paths(path);
+  if (is_dataset(path)) return FileRecording({path}).files();
+  return {path};
+}
+
 Model load_model(const std::filesystem::path& path) {
   if (is_amica(path)) return read_amica(path);
-  if (path.extension() == ".set") {
+  if (is_dataset(path)) {
     const auto ica = open_signals(path)->info().ica;
     if (!ica) throw Error(path.string() + ": holds no ICA; a model is expected");
     return *ica;

@@ -113,6 +113,11 @@ def commands(bad):
         # A link that leads nowhere is followed.
         (["stream", "good.csv", "-o", "y.f64", "--state", bad],
          ["y.f64", bad if bad != "dangling.csv" else "nowhere.csv"]),
+        (["moments", bad, "-o", "m.sums"], ["m.sums"]), (["merge", bad, "-o", "m.json"], ["m.json"]),
+        (["merge", "good.sums", bad, "-o", "m.json"], ["m.json"]),
+        (["tune", "--data", bad, "--frames", "100", "--draws", "1", "--eta", "1e-3", "--tau", "1"], []),
+        (["fit", "good.csv", "--positions", bad, "-o", "m.json"], ["m.json"]),
+        (["stream", "good.csv", "-o", "y.f64", "--start", bad], ["y.f64"]),
         (["compare", "--data", bad, "--frames", "100", "--draws", "1", "--method", "easi"], []),
     ]
 
@@ -120,6 +125,7 @@ def commands(bad):
 def prepare(folder):
     recordings.csv(folder / "good.csv", recordings.mixtures(400))
     attempt_quietly(folder, "fit", "good.csv", "-o", "good.json")
+    attempt_quietly(folder, "moments", "good.csv", "-o", "good.sums")
 
 
 def attempt_quietly(folder, *words):

@@ -33,6 +33,17 @@ def wav(X, claimed=None, rate=8000):
             b"data" + struct.pack("<I", size) + data)
 
 
+def brainvision(path, X, data, markers, rate=250):
+    """A header, and the files of numbers and markers under the names it gives them."""
+    kind = "Brain Vision Data Exchange {} File, Version 1.0\n"
+    channels = "".join(f"Ch{k + 1}=C{k + 1},,1,uV\n" for k in range(X.shape[1]))
+    path.write_text(kind.format("Header") + f"[Common Infos]\nDataFile={data}\nMarkerFile={markers}\nDataFormat=BINARY\n"
+                    f"DataOrientation=MULTIPLEXED\nNumberOfChannels={X.shape[1]}\nSamplingInterval={1000000 // rate}\n"
+                    f"[Binary Infos]\nBinaryFormat=IEEE_FLOAT_32\n[Channel Infos]\n{channels}")
+    X.astype("<f4").tofile(path.parent / data)
+    (path.parent / markers).write_text(kind.format("Marker") + "[Marker Infos]\nMk1=Stimulus,S 1,10,1,0\n")
+
+
 def stream_input(path, X, rate=8000):
     """What `demix stream` reads, by the name's ending: f32, f64, wav or csv."""
     if path.suffix == ".csv":

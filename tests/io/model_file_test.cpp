@@ -25,6 +25,10 @@ Model example() {
   m.convergence = {false, 17, {3.5, 1.25, 1.0 / 3}};
   m.warnings.push_back({Warning::Kind::unresolved, "components 1 and 2", {0, 1}});
   m.warnings.push_back({Warning::Kind::not_converged, "not \"yet\"", {}});
+  m.warnings.push_back({Warning::Kind::glitches, "frames", {2}, {0, 12345678901}});
+  m.diagnosis.crosstalk = {0.001, 0.0025, random.normal(3, 3)};
+  m.diagnosis.coherence = random.normal(3, 3);
+  m.diagnosis.magnitudes = random.normal(3, 3);
   return m;
 }
 
@@ -55,13 +59,34 @@ TEST_F(ModelFile, WhatIsSavedIsLoaded) {
   EXPECT_EQ(back.convergence.converged, m.convergence.converged);
   EXPECT_EQ(back.convergence.iterations, m.convergence.iterations);
   EXPECT_EQ(back.convergence.objective, m.convergence.objective);
-  ASSERT_EQ(back.warnings.size(), 2U);
-  for (std::size_t k = 0; k < 2; ++k) {
+  ASSERT_TRUE(back.diagnosis.crosstalk);
+  EXPECT_EQ(back.diagnosis.crosstalk->expected, m.diagnosis.crosstalk->expected);
+  EXPECT_EQ(back.diagnosis.crosstalk->bound, m.diagnosis.crosstalk->bound);
+  EXPECT_EQ(back.diagnosis.crosstalk->pairs, m.diagnosis.crosstalk->pairs);
+  EXPECT_EQ(back.diagnosis.no_crosstalk, "");
+  ASSERT_EQ(back.diagnosis.coherence.size(), 9);
+  ASSERT_EQ(back.diagnosis.magnitudes.size(), 9);
+  EXPECT_EQ(back.diagnosis.coherence, m.diagnosis.coherence);
+  EXPECT_EQ(back.diagnosis.magnitudes, m.diagnosis.magnitudes);
+  ASSERT_EQ(back.warnings.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(back.warnings[k].kind, m.warnings[k].kind);
     EXPECT_EQ(back.warnings[k].text, m.warnings[k].text);
     EXPECT_EQ(back.warnings[k].components, m.warnings[k].components);
+    EXPECT_EQ(back.warnings[k].frames, m.warnings[k].frames);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);  // no temporary left
+}
+
+TEST_F(ModelFile, WhyThereIsNoCrosstalkIsSaved) {
+  Model m = example();
+  m.diagnosis = {};
+  m.diagnosis.no_crosstalk = "too few frames";
+  const Model back = parse_model(to_json(m), "m");
+  EXPECT_FALSE(back.diagnosis.crosstalk);
+  EXPECT_EQ(back.diagnosis.no_crosstalk, "too few frames");
+  EXPECT_EQ(back.diagnosis.coherence.size(), 0);
+  EXPECT_EQ(back.diagnosis.magnitudes.size(), 0);
 }
 
 TEST_F(ModelFile, CutOffAnywhereItIsRefused) {

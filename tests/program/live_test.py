@@ -82,7 +82,7 @@ class Page(Program):
 
     def test_an_edf_file(self):
         with self.subTest("a file that cannot be streamed"):
-            out = self.ok("stream", "/dev/null", "--format", "f32", "--channels", 1, "-o", self.dir / "n.f32")
+            out = self.ok("stream", "/dev/null", "--format", "f32", "--channels", 2, "-o", self.dir / "n.f32")
             self.assertEqual(out.stdout, "")
         np.savez(self.dir / "x.npz", self.X[:5000])
         self.ok("stream", self.dir / "x.npz", "-o", self.dir / "npz.f64")
@@ -162,9 +162,8 @@ class Page(Program):
             with w.socket(w.get_line("events")) as events:
                 w.ask("mark", "POST", text="then")
                 heard = b""
-                while b"then" not in heard:
+                while b"event: action" not in heard:  # a status may tell of the mark before; else this times out
                     heard += events.recv(65536)
-                self.assertIn(b"event: action", heard)
             self.assertLess(w.stop(), 1)
         for word in ("learning frozen", "learning resumed", "source 3 is called blink", "mark now", "model saved"):
             self.assertIn(word, "".join(w.said))

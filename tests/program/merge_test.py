@@ -52,6 +52,15 @@ class Merge(Program):
         for name in ("method", "samples", "options", "names"):
             self.assertEqual(merged.get(name), whole.get(name))
 
+    def test_constant_channels(self):
+        """What is wrong with the data is said of the files, not of X."""
+        files = []
+        for value in (1, 2):
+            np.savetxt(self.dir / f"{value}.csv", np.full((50, 2), value), delimiter=",")
+            files.append(self.dir / f"{value}.sums")
+            self.ok("moments", self.dir / f"{value}.csv", "-o", files[-1])
+        self.refused(f"{files[0]}: every channel is constant", "merge", files[0], "-o", self.dir / "m.json")
+
     def test_the_model_of_the_whole(self):
         files = self.parts()
         for method in ("fobi", "jade", "sm-ica-offline"):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Nothing is lost: inputs are not replaced, messages that cannot be printed do no harm, nothing half-written stays."""
+"""Nothing is lost: messages that cannot be printed do no harm, and nothing half-written stays."""
 import json
 import os
 import signal
@@ -30,112 +30,6 @@ class Files(Program):
         else:
             X.astype("<f8").tofile(path)
         return path
-
-    def untouched(self, files, *args, part="which is read", **kwargs):
-        """Misuse, said in one line before any work, and every file as it was."""
-        before = {f: f.read_bytes() for f in files}
-        self.refused(part, *args, code=2, **kwargs)
-        for file, content in before.items():
-            self.assertEqual(file.read_bytes(), content, (file, args))
-
-
-class InputsAreKept(Files):
-    def setUp(self):
-        super().setUp()
-        self.x = self.save("x.csv", laplace())
-        self.model = self.dir / "m.json"
-        self.ok("fit", self.x, "-o", self.model)
-
-    def test_fit(self):
-        weights = self.save("w.csv", np.ones((2000, 1)))
-        self.untouched([self.x], "fit", self.x, "-o", self.x)
-        self.untouched([self.x], "fit", self.x, "-o", self.dir / "." / ".." / self.dir.name / "x.csv")
-        self.untouched([weights], "fit", self.x, "--frame-weights", weights, "-o", weights)
-        self.untouched([self.x], "fit", "x.csv", "-o", self.x, cwd=self.dir)
-
-    def test_apply_onto_its_model(self):
-        self.untouched([self.model], "apply", self.model, self.x, "-o", self.model)
-
-    def test_links(self):
-        os.symlink(self.x, self.dir / "soft.csv")
-        os.link(self.x, self.dir / "hard.csv")
-        os.symlink(self.dir, self.dir / "folder")
-        for name in ("soft.csv", "hard.csv", "folder/x.csv"):
-            self.untouched([self.x], "fit", self.x, "-o", self.dir / name)
-            self.untouched([self.x], "fit", self.dir / name, "-o", self.x)
-
-    def test_apply(self):
-        self.untouched([self.x], "apply", self.model, self.x, "-o", self.x)
-        os.link(self.model, self.dir / "m.csv")
-        self.untouched([self.model], "apply", self.model, self.x, "-o", self.dir / "m.csv")
-        pictures = [self.save(f"p/y{k}.pgm", laplace(seed=k)) for k in (1, 2)]
-        self.ok("fit", *pictures, "-o", self.dir / "p.json")
-        self.untouched(pictures, "apply", self.dir / "p.json", *pictures, "-o", self.dir / "p" / "y.pgm")
-
-    def test_separate(self):
-        sources = self.save("sep/sources.csv", laplace())
-        self.untouched([sources], "separate", sources, "-o", self.dir / "sep")
-        pictures = [self.save(f"sep/source{k}.pgm", laplace(seed=k)) for k in (1, 2)]
-        self.untouched(pictures, "separate", *pictures, "-o", self.dir / "sep")
-        os.link(pictures[0], self.dir / "elsewhere.pgm")
-        self.untouched(pictures, "separate", self.dir / "elsewhere.pgm", pictures[1], "-o", self.dir / "sep")
-        truth = self.save("other/sources.csv", laplace(seed=2))
-        self.untouched([truth], "separate", self.x, "--truth", truth, "-o", self.dir / "other")
-        weights = self.save("weights/sources.csv", np.ones((2000, 1)))
-        self.untouched([weights], "separate", self.x, "--frame-weights", weights, "-o", self.dir / "weights")
-        self.ok("separate", self.x, "-o", self.dir / "sep", "--no-report")  # another input may
-
-    def test_generate(self):
-        sources = self.save("gs/sources.npy", laplace())
-        self.untouched([sources], "generate", "--from", sources, "-o", self.dir / "gs")
-        mixing = self.save("gs/mixing.npy", laplace())
-        self.untouched([mixing], "generate", "--from", mixing, "-o", self.dir / "gs")
-        pictures = [self.save(f"gs/mixture{k}.pgm", laplace(seed=k)) for k in (1, 2)]
-        self.untouched(pictures, "generate", "--from", *pictures, "-o", self.dir / "gs")
-
-    def test_experiments(self):
-        runs = self.save("c/runs.csv", laplace())
-        self.untouched([runs], "compare", "--data", runs, "-o", self.dir / "c")
-        cells = self.save("c/cells.csv", laplace())
-        self.untouched([cells], "tune", "--data", cells, "-o", self.dir / "c")
-        (self.dir / "c" / "numbers.json").write_text('{"quick": {}, "full": {}}')
-        numbers = self.dir / "c" / "numbers.json"
-        self.untouched([numbers], "reproduce", "fig1a", "--quick", "--expect", numbers, "-o", self.dir / "c")
-
-    def test_stream(self):
-        y = self.save("x.f64", laplace())
-        base = ("stream", y, "--channels", 2)
-        self.untouched([y], *base, "-o", y)
-        self.untouched([y], *base, "-o", self.dir / "o.f64", "--model", y)
-        self.untouched([y], *base, "-o", self.dir / "o.f64", "--state", y)
-        self.untouched([y], *base, "-o", self.dir / "o.f64", "--model", self.dir / "o.f64", part="named twice")
-        os.link(y, self.dir / "hard.f64")
-        with open(y, "rb") as stdin:
-            self.untouched([y], "stream", "--format", "f64", "--channels", 2, "-o", self.dir / "hard.f64", stdin=stdin)
-
-    def test_where_stdout_goes(self):
-        for args in (("info", self.x), ("stream", self.x), ("score", "--truth", self.x, self.x)):
-            before = self.x.read_bytes()
-            with open(self.x, "a") as stdout:
-                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True,
-                                        timeout=60)
-            self.assertEqual(result.returncode, 2, result.stderr)
-            self.assertIn("which is read", result.stderr)
-            self.assertEqual(self.x.read_bytes(), before)
-
-    def test_links_as_outputs_are_followed(self):
-        target = self.dir / "real" / "model.json"
-        target.parent.mkdir()
-        os.symlink("real/model.json", self.dir / "soft.json")
-        for _ in range(2):  # not there yet, then replaced
-            self.ok("fit", self.x, "-o", self.dir / "soft.json")
-            self.assertTrue((self.dir / "soft.json").is_symlink())
-            self.assertEqual(target.read_bytes(), self.model.read_bytes())
-        self.assertEqual([p.name for p in target.parent.iterdir()], ["model.json"])
-        os.symlink("round.json", self.dir / "round.json")
-        self.refused("Too many levels", "fit", self.x, "-o", self.dir / "round.json")
-        os.mkfifo(self.dir / "fifo.json")
-        self.refused("not a regular file", "fit", self.x, "-o", self.dir / "fifo.json")
 
 
 class Descriptors(Files):
@@ -302,8 +196,103 @@ class NothingHalfWritten(Files):
         self.assertEqual(self.parts(), [])
 
 
+class FramesThatAreNoNumbers(Files):
+    """`apply` does the same with them from a file and from a pipe."""
+
+    def setUp(self):
+        super().setUp()
+        X = laplace()
+        self.model = self.dir / "m.json"
+        self.ok("fit", self.save("x.csv", X), "-o", self.model)
+        self.bad = [3, 1000, 1999]
+        X[self.bad] = [[np.nan, 1], [np.inf, 0], [1, 1e80]]
+        self.X, self.x = X, self.save("n.f64", X)
+
+    def piped(self, *args):
+        with open(self.x, "rb") as stdin:
+            result = subprocess.run([DEMIX, "apply", self.model, "-", "--format", "f64", *map(str, args), "-o",
+                                     self.dir / "p.f64"], stdin=stdin, capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stderr
+
+    def test_sources_are_zero(self):
+        told = "3 of 2000 frames hold NaN, Inf or values beyond 1e75: their sources are 0\n"
+        result = self.ok("apply", self.model, self.x, "--channels", 2, "-o", self.dir / "y.f64")
+        self.assertEqual(result.stderr, f"warning: {self.x}: {told}")
+        self.assertEqual(self.piped(), f"warning: standard input: {told}")
+        Y, P = (np.fromfile(self.dir / name).reshape(-1, 2) for name in ("y.f64", "p.f64"))
+        np.testing.assert_allclose(Y, P, rtol=1e-9, atol=1e-12)
+        self.assertEqual(np.flatnonzero((Y == 0).all(1)).tolist(), self.bad)
+        for name in ("y.wav", "y.npy"):  # scaled by the frames that are numbers
+            self.ok("apply", self.model, self.x, "--channels", 2, "--rate", 100, "-o", self.dir / name)
+        self.assertTrue(np.isfinite(np.load(self.dir / "y.npy")).all())
+        peak = np.abs(np.frombuffer((self.dir / "y.wav").read_bytes()[-2000 * 8:], "<f4")).max()
+        self.assertAlmostEqual(peak, .9, places=5)
+
+    def test_channels_stay(self):
+        told = "3 of 2000 frames hold NaN, Inf or values beyond 1e75: they are written as they are\n"
+        result = self.ok("apply", self.model, self.x, "--channels", 2, "--remove", 1, "-o", self.dir / "y.f64")
+        self.assertEqual(result.stderr, f"warning: {self.x}: {told}")
+        self.assertEqual(self.piped("--remove", 1), f"warning: standard input: {told}")
+        Y, P = (np.fromfile(self.dir / name).reshape(-1, 2) for name in ("y.f64", "p.f64"))
+        np.testing.assert_allclose(Y, P, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(Y[self.bad], self.X[self.bad])
+
+    def test_nothing_but_such(self):
+        told = "all 20 frames hold NaN, Inf or values beyond 1e75"
+        nan = self.save("nan.f64", np.full((20, 2), np.nan))
+        self.refused(told, "apply", self.model, nan, "--channels", 2, "-o", self.dir / "y.f64")
+        with open(nan, "rb") as stdin:
+            self.refused(told, "apply", self.model, "-", "--format", "f64", "-o", "/dev/null", stdin=stdin)
+
+    def test_another_number_of_channels(self):
+        with open(self.x, "rb") as stdin:
+            self.refused(f"standard input: has 4 channels, the model {self.model} needs 2", "apply", self.model, "-",
+                         "--format", "f64", "--channels", 4, "-o", self.dir / "y.f64", stdin=stdin, code=2)
+        self.refused(f"{self.x}: has 4 channels, the model {self.model} needs 2", "stream", self.x, "--channels", 4,
+                     "--start", self.model, "-o", self.dir / "y.f64", code=2)
+        self.refused("--start: only with --learn one-pass", "stream", self.x, "--channels", 2, "--start", self.model,
+                     "--learn", "replay", "-o", self.dir / "y.f64", code=2)
+        self.refused(f"--components: the model {self.model} has 2, not 1", "stream", self.x, "--channels", 2, "--start",
+                     self.model, "--components", 1, "-o", self.dir / "y.f64", code=2)
+
+
+class StreamsWithoutAResult(Files):
+    def test_one_channel(self):
+        x = self.save("x.csv", laplace()[:, :1])
+        for command in (("stream", x, "-o", self.dir / "y.csv"), ("fit", x, "-o", self.dir / "m.json")):
+            self.refused(f"{x}: one channel: nothing to separate", *command)
+
+    def test_nothing_separated(self):
+        few, constant = self.save("few.csv", laplace(7)), self.save("constant.csv", np.ones((5000, 2)))
+        for x, frames in ((few, 7), (constant, 5000)):
+            for more in ((), ("--learn", "replay")):
+                result = self.ok("stream", x, *more, "-o", self.dir / "y.csv")
+                self.assertIn(f"warning: {x}: nothing was separated in {frames} frames", result.stderr)
+        result = self.ok("stream", self.save("x.csv", laplace(5000)), "-o", self.dir / "y.csv")
+        self.assertEqual(result.stderr, "")
+
+    def test_an_output_without_a_frame_is_removed(self):
+        bad = self.dir / "bad.csv"
+        for text in ("a,b\n1,x\n", "a,b\n1,2,3\n"):
+            bad.write_text(text)
+            before = sorted(self.dir.iterdir())
+            self.assertEqual(run("stream", bad, "-o", self.dir / "out.csv").returncode, 1)
+            self.assertEqual(sorted(self.dir.iterdir()), before)
+        os.symlink("target.csv", self.dir / "link.csv")
+        self.assertEqual(run("stream", bad, "-o", self.dir / "link.csv").returncode, 1)
+        self.assertFalse((self.dir / "target.csv").exists())
+        bad.write_text("1,2\n3,4\n5,6\nx,y\n")  # what came before is kept
+        self.assertEqual(run("stream", bad, "-o", self.dir / "out.csv").returncode, 1)
+        self.assertEqual(len((self.dir / "out.csv").read_text().splitlines()), 3)
+
+
 class Words(Files):
     def test_numbers_out_of_range(self):
+        for command, option, most in (("fit", "--stability", 10000), ("compare", "--draws", 1000000)):
+            for word in ("99999999999999999999", "-99999999999999999999", "x"):
+                self.refused(f"{option}: expected a whole number from {int(option == '--draws')} to {most}, got {word}",
+                             command, f"{option}={word}", *([] if command == "compare" else ["x.csv", "-o", "m.json"]), code=2)
         for word in ("18446744073709551616", "-1", "99999999999999999999999", "1.5", "x"):
             self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word,
                          "-o", self.dir / "g", code=2)

@@ -94,6 +94,6 @@ class Watched:
             self.process.stdout.close()
 
 
-TRIED = subprocess.run([DEMIX, "stream", "-", "--format", "f32", "--channels", "1", "--page", "0"],
+TRIED = subprocess.run([DEMIX, "stream", "-", "--format", "f32", "--channels", "2", "--page", "0"],
                        stdin=subprocess.DEVNULL, capture_output=True, text=True).stderr
 BUILT_IN = "without cpp-httplib" not in TRIED
