@@ -5,6 +5,7 @@
 # make python  install what the Python package needs; build its wheel in build-python/, install it in build-python/venv
 # make bars    what the library promises, measured; make bench: speed beside NumPy
 # make bench-peers  batch methods beside scikit-learn, MNE and NumPy: table, JSON and chart in build-bench/peers
+# make bench-eeg   the EEG desk beside MNE ($DEMIX_DATA), and on an hour of 64 channels
 # make bench-page  a stream with a page and a browser beside one without
 # make bench-python  the Python package beside scikit-learn and MNE
 # make test-mpi  install Open MPI, build demix-mpi, test it; make bench-mpi: one rank and two
@@ -18,7 +19,7 @@ SECONDS ?= 60
 
 # The sanitizers leave out the bars: the same code, at sizes that take them long.
 .PHONY: demo test build install bench bench-peers bars soak lint check-format check-lines format coverage asan tsan
-.PHONY: fuzz hostile clean python bench-page bench-python test-mpi bench-mpi
+.PHONY: fuzz hostile clean python bench-eeg bench-page bench-python test-mpi bench-mpi
 
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
@@ -82,6 +83,12 @@ bench-peers: scripts/.installed-build scripts/.installed-peers
 	cmake --preset bench > /dev/null
 	cmake --build build-bench -j $(JOBS) --target batch_time
 	bench/compare-peers build-bench/bench/batch_time -o build-bench/peers
+
+bench-eeg: scripts/.installed-build scripts/.installed-peers
+	cmake --preset bench > /dev/null
+	cmake --build build-bench -j $(JOBS) --target demix-program
+	bench/eeg-desk build-bench/demix
+	bench/compare-desk build-bench/demix
 
 bench-page: scripts/.installed-build scripts/.installed-bench scripts/.installed-test
 	cmake --preset bench > /dev/null

@@ -15,7 +15,6 @@ namespace {
 struct Options {
   std::string model;
   Inputs inputs;
-  std::string format;  // of standard input
   std::string output;
   std::vector<std::string> remove;
   std::vector<std::string> keep;
@@ -24,11 +23,14 @@ struct Options {
 // Components are counted from 1 by people, from 0 by the model. What is not kept is removed.
 std::vector<Index> removed(const Options& o, const Model& model) {
   std::vector<Index> named;
+  std::vector<std::string> missing;
   try {
-    named = named_components(model, o.remove.empty() ? o.keep : o.remove);
+    // To keep what there is none of would be to remove everything.
+    named = o.remove.empty() ? named_components(model, o.keep) : named_components(model, o.remove, &missing);
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: {}", o.model, e.what()));
   }
+  for (const std::string& why : missing) message("note: {}: {}; none is removed", o.model, as_typed(why));
   if (!o.remove.empty()) return named;
   std::vector<Index> out;
   for (Index k = 0; k < model.components(); ++k) {
@@ -38,17 +40,17 @@ std::vector<Index> removed(const Options& o, const Model& model) {
 }
 
 void run_on_pipe(const Options& o) {
-  if (o.format.empty()) {
+  if (o.inputs.format.empty()) {
     throw UsageError(
         "standard input: the format is not known; give --format f32, f64, s16, s32, wav, csv or tsv");
   }
   const Model model = io::load_model(o.model);
-  PipedModel piped{o.model, o.format, o.output, o.inputs.read.channels, o.inputs.read.rate, {}};
-  if (piped.channels == 0 && io::encoding_named(o.format) <= io::Encoding::s32)
+  PipedModel piped{o.model, o.inputs.format, o.output, o.inputs.read.channels, o.inputs.read.rate, {}};
+  if (piped.channels == 0 && io::encoding_named(o.inputs.format) <= io::Encoding::s32)
     piped.channels = model.channels();
   if (!o.remove.empty() || !o.keep.empty()) {
     for (const Index k : removed(o, model)) piped.remove.push_back(k + 1);
-    if (piped.remove.empty()) throw UsageError("--keep names every component: there is nothing to remove");
+    if (piped.remove.empty()) piped.remove = {0};  // the channels as they are
   }
   apply_to_pipe(piped);
 }
@@ -56,7 +58,7 @@ void run_on_pipe(const Options& o) {
 void run(const Options& o) {
   if (!is_first_rank()) return;  // its work is that of one process
   if (o.inputs.files == std::vector<std::string>{"-"}) return run_on_pipe(o);
-  if (!o.format.empty()) throw UsageError("--format is of standard input: name it with -");
+  if (!o.inputs.format.empty()) throw UsageError("--format is of standard input: name it with -");
   const Model model = io::load_model(o.model);
   const io::FileRecording mixtures = open(o.inputs, io::FileUse{{}, {o.output}}.also_reads_model(o.model));
   io::format_of(o.output);  // told before any work
@@ -74,6 +76,7 @@ void run(const Options& o) {
   const AppliedFiles out = apply_to_files(model, mixtures, o.output, without);
   if (out.unusable > 0)
     message("warning: {}: {}", mixtures.name(), unusable_text(out.unusable, out.frames, without.has_value()));
+  if (!out.note.empty()) message("note: {}", as_typed(out.note));
   for (std::size_t k = 0; k < out.scaling.size(); ++k) {
     message("source {}: gain {:.4g}", k + 1, out.scaling[k].gain);
   }
@@ -91,9 +94,7 @@ void add_apply(Program& program) {
              "dataset with an ICA (.set)")
       .value("FILE")
       .required();
-  add_inputs(sub, o->inputs, "Mixtures, or - for standard input");
-  sub.option("--format", o->format, "Format of standard input; f32, f64, s16 and s32 are raw numbers")
-      .one_of(io::encoding_names());
+  add_inputs(sub, o->inputs, "Mixtures");
   sub.option("-o,--output", o->output,
              "File to write: the sources or, with --remove or --keep, the channels. - for standard output "
              "(only with standard input). Pictures: one numbered file per source")

@@ -20,7 +20,8 @@ struct Options {
   std::string amica;
 };
 
-void run(const Options& o) {
+void run(Options& o) {
+  save_standard_input(o.inputs);
   io::FileUse use{{}, {o.output}};
   use.also_reads_signals(o.choice.frame_weights).also_reads_electrodes(o.positions);
   if (!o.amica.empty()) use.also_writes(io::amica_paths(o.amica));
@@ -44,7 +45,7 @@ void run(const Options& o) {
   files.commit();
   if (!outcome.why.empty()) message("{}: {}", outcome.model.method, outcome.why);
   print_diagnosis(outcome.model);
-  print_suggestions(outcome.model, o.output, o.inputs.files);
+  print_suggestions(outcome.model, o.output, o.inputs.typed);
   fmt::print("{}\n", o.output);
 }
 

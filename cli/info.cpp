@@ -104,8 +104,9 @@ Contents look_at(const io::FileRecording& recording) {
   return all;
 }
 
-void run(const Inputs& inputs, bool json) {
+void run(Inputs& inputs, bool json) {
   if (!is_first_rank()) return;  // its work is that of one process
+  save_standard_input(inputs);
   const io::FileRecording recording = open(inputs);
   const io::SignalInfo& info = recording.info();
   const Contents all = look_at(recording);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "console.hpp"
+#include "demix/signal_stream.hpp"
+#include "standard_input.hpp"
 
 namespace demix::cli {
 
@@ -22,7 +24,24 @@ void add_inputs(Arguments& command, Inputs& inputs, const std::string& what, con
               "(frames)")
       .one_of({"channels", "frames"})
       .show_default();
+  command
+      .option(
+          "--format", inputs.format,
+          "Format of standard input (default text or WAV, by how it begins); f32, f64, s16 and s32 are raw "
+          "numbers")
+      .one_of(io::encoding_names());
   add_read_options(command, inputs);
+}
+
+void save_standard_input(Inputs& inputs) {
+  inputs.typed = inputs.files;
+  bool any = false;
+  for (std::string& file : inputs.files) {
+    if (file != "-") continue;
+    file = saved_standard_input(inputs.format).string();
+    any = true;
+  }
+  if (!any && !inputs.format.empty()) throw UsageError("--format is of standard input: name it with -");
 }
 
 void add_read_options(Arguments& command, Inputs& inputs) {

@@ -11,6 +11,8 @@ namespace demix::cli {
 
 struct Inputs {
   std::vector<std::string> files;
+  std::vector<std::string> typed;  // the same before save_standard_input()
+  std::string format;              // of standard input
   io::ReadOptions read;
   std::string delimiter;
   std::string orientation;
@@ -30,5 +32,8 @@ io::ReadOptions read_options(const Inputs& how);
 /// out is said on stderr.
 io::FileRecording open(const Inputs& inputs, io::FileUse use = {});
 io::FileRecording open(const Inputs& how, const std::vector<std::string>& files, io::FileUse use = {});
+
+/// Standard input, if "-" is among the files, becomes a temporary file.
+void save_standard_input(Inputs& inputs);
 
 }  // namespace demix::cli

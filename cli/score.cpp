@@ -1,3 +1,5 @@
+#include <Eigen/Dense>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -42,11 +44,23 @@ Matrix<double> gain(const Options& o) {
   return model.unmixing * A;
 }
 
+// Of a model with fewer components than channels (an average reference, components removed): the model and
+// the recording in the principal components of what it spans.
+void keep_span(Matrix<double>& unmixing, Matrix<double>& X) {
+  const Index k = unmixing.rows();
+  const Eigen::HouseholderQR<Matrix<double>> qr(unmixing.transpose());
+  const Matrix<double> span = qr.householderQ() * Matrix<double>::Identity(X.rows(), k);
+  const Matrix<double> Z = span.transpose() * (X.colwise() - X.rowwise().mean());
+  const Eigen::SelfAdjointEigenSolver<Matrix<double>> principal(Z * Z.transpose());
+  unmixing = (unmixing * span * principal.eigenvectors()).eval();
+  X = principal.eigenvectors().transpose() * Z;
+}
+
 // Without the truth: how much less the outputs depend on each other than the channels do.
 void score_model(const Options& o) {
   if (o.model.empty()) throw UsageError("--recording needs --model");
   if (!o.estimates.files.empty()) throw UsageError("--recording is scored without estimates");
-  const Model model = io::load_model(o.model);
+  Model model = io::load_model(o.model);
   const io::FileRecording recording =
       open(o.estimates, {o.recording}, io::FileUse{}.also_reads_model(o.model));
   Matrix<double> X = gather(recording);
@@ -57,8 +71,10 @@ void score_model(const Options& o) {
     throw Failure(fmt::format("{}: has {} channels, the model {} needs {}", o.recording, X.rows(), o.model,
                               model.channels()));
   }
+  const bool is_part = model.components() < model.channels();
   double nats = 0;
   try {
+    if (is_part) keep_span(model.unmixing, X);
     nats = mutual_information_reduction(model.unmixing, X);
   } catch (const std::invalid_argument& e) {
     throw Failure(fmt::format("{}: {}", o.model, e.what()));
@@ -71,12 +87,16 @@ void score_model(const Options& o) {
     print_json(json);
     return;
   }
-  fmt::print("mutual information reduction {:.4f} nats a frame{}\n", nats,
-             rate > 0 ? fmt::format(", {:.2f} kbit/s", bits * rate / 1000) : "");
+  fmt::print("mutual information reduction {:.4f} nats a frame{}{}\n", nats,
+             rate > 0 ? fmt::format(", {:.2f} kbit/s", bits * rate / 1000) : "",
+             is_part
+                 ? fmt::format(", of the {} principal components of what the model spans", model.components())
+                 : "");
 }
 
-void run(const Options& o) {
+void run(Options& o) {
   if (!o.recording.empty()) return score_model(o);
+  save_standard_input(o.estimates);
   if (o.estimates.files.empty()) throw UsageError("estimate is required, or --recording");
   if (o.truth.empty()) throw UsageError("--truth is required, or --recording");
   const auto use = io::FileUse{{o.mixing}, {}}.also_reads_model(o.model);
@@ -160,8 +180,7 @@ void add_score(Program& program) {
   sub.flag("--json", o->json, "Print JSON");
   sub.footer(
       "MSE, as in the paper: mean squared error under the best signs and permutation. SDR, SIR and SAR: as "
-      "in "
-      "BSS Eval, with one gain per source.");
+      "in BSS Eval, with one gain per source.");
   sub.run([o] { run(*o); });
 }
 

@@ -42,7 +42,8 @@ void print_table(const SeparatedFiles& s) {
   }
 }
 
-void run(const Options& o) {
+void run(Options& o) {
+  save_standard_input(o.inputs);
   SeparateFilesOptions options;
   options.truth = {o.truth.begin(), o.truth.end()};
   options.report = o.report;
@@ -61,7 +62,7 @@ void run(const Options& o) {
   if (o.json) return print_json(nlohmann::ordered_json::parse(out.summary));
   print_table(out);
   fmt::print("\n");
-  print_suggestions(out.model, out.model_file.string(), o.inputs.files);
+  print_suggestions(out.model, out.model_file.string(), o.inputs.typed);
   if (!out.model.suggestions.empty()) fmt::print("\n");
   for (const fs::path& file : out.sources) fmt::print("{}\n", file.string());
   for (const fs::path& file : {out.model_file, out.report_file, out.summary_file}) {

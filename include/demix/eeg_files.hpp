@@ -35,14 +35,16 @@ std::optional<EegFaces> eeg_faces(const Model& model, const Recording& frames, c
 std::optional<EegFaces> suggest(Model& model, const io::FileRecording& file,
                                 const FilterOptions& filters = {}, const EegOptions& options = {});
 
-/// Of a recording with other channels besides: those of the model, by their names, in its order; nothing if
-/// the model has no names, or not all are there.
+/// Of a recording with other channels besides: those of the model, by their names, in its order; if it has no
+/// names (AMICA's), those that would be learned from. Nothing if not all are there, or not as many.
 std::optional<std::vector<Index>> channels_of(const Model& model, const io::SignalInfo& info);
 
 /// The components that are asked for: numbers from 1, kinds of suggestions ("blink"), or "suggested" for all
-/// of these, or "none". Counted from 0, in order, each once. Throws std::invalid_argument saying what there
-/// is.
-std::vector<Index> named_components(const Model& model, const std::vector<std::string>& names);
+/// of these, or "none". Counted from 0, in order, each once. Kinds that the model does not suggest go into
+/// `missing`, each with what it suggests; null: they are wrong as numbers that it does not have are. Throws
+/// std::invalid_argument saying what there is.
+std::vector<Index> named_components(const Model& model, const std::vector<std::string>& names,
+                                    std::vector<std::string>* missing = nullptr);
 
 /// "demix apply model.json eeg.edf --remove 1,4 -o clean.edf"; without suggestions "none".
 std::string removal_command(const Model& model, const std::filesystem::path& model_file,

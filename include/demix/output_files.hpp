@@ -25,6 +25,9 @@ std::vector<ValueRange> value_ranges(Kind kind, const Recording& recording);
 /// What is known of the sources of a recording.
 SignalInfo source_info(const SignalInfo& mixtures, Index sources);
 
+/// That of `input`; of a kind that is only read, of one that holds its rate and names.
+std::string written_extension(const std::filesystem::path& input);
+
 /// Where signals go that came from a file like `input`: FOLDER/STEMs.EXT or, where each gets a file of its
 /// own (sound, pictures), the pattern FOLDER/STEM.EXT for output_paths().
 std::filesystem::path output_path(const std::filesystem::path& input, const std::filesystem::path& folder,

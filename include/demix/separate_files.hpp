@@ -69,8 +69,9 @@ struct SeparatedFiles {
   std::vector<std::string> strongest_on;       ///< of each component: the channel it matters most to
   std::filesystem::path model_file, report_file, summary_file;  ///< report_file: empty = not written
   std::vector<std::filesystem::path> trace_files;               ///< the archive and its pictures
-  std::string no_picture;  ///< of the trace, if it could not be drawn: why
-  std::string summary;     ///< what summary_file holds: JSON
+  std::string no_picture;             ///< of the trace, if it could not be drawn: why
+  std::string summary;                ///< what summary_file holds: JSON
+  std::vector<std::string> left_out;  ///< channels and stretches that were not learned from, and why
 };
 
 /// Sources come back in the kind of file the mixtures came in, beside model.json, report.html and
@@ -83,15 +84,17 @@ struct AppliedFiles {
   std::vector<io::Scaling> scaling;  ///< of the sources in their files; none: as they are
   Index frames = 0;
   Index unusable = 0;  ///< frames that hold NaN, Inf or values whose squares overflow, see apply_to_files()
+  std::string note;    ///< what became of signals of other rates; empty if there are none
 };
 
 /// The sources of a recording by a model or, if `without` is given, the channels without these components
-/// (from 0). Channels that the model is not of are kept as they are. Several pictures get numbered names.
-/// Sources of frames that are unusable are 0, as those of a stream; channels of such frames stay as they are.
-/// Throws io::Error if all are.
+/// (from 0). Channels that the model is not of are kept as they are, those of other rates too, from EDF and
+/// BDF to EDF and BDF. Several pictures get numbered names. Sources of frames that are unusable are 0, as
+/// those of a stream; channels of such frames stay as they are. Throws io::Error if all are.
 AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixtures,
                             const std::filesystem::path& output,
                             const std::optional<std::vector<Index>>& without = {});
+
 /// How many frames a model could not be applied to, and what became of them; "" if there are none.
 /// `channels`: these are written, not sources.
 std::string unusable_text(std::int64_t unusable, std::int64_t frames, bool channels);

@@ -23,6 +23,21 @@ struct Annotation {
   std::string text;
 };
 
+/// Signals beside the channels that have other rates (EDF, BDF), as they are in their file: to be copied.
+struct OtherSignals {
+  struct Signal {
+    std::string label, unit;
+    std::string least, most;                  ///< physical limits, as in the header
+    int least_digital = 0, most_digital = 0;  ///< what stands for them
+    Index samples = 0;                        ///< in a record
+  };
+  std::vector<Signal> signals;
+  Index records = 0, frames = 0;  ///< `frames`: of the channels, in a record
+  double seconds = 0;             ///< of a record
+  virtual ~OtherSignals() = default;
+  virtual void read(Index record, std::vector<int>& digital) const = 0;  ///< one signal after the other
+};
+
 /// What a file says of its signals beside the samples.
 struct SignalInfo {
   Index channels = 0;
@@ -40,6 +55,7 @@ struct SignalInfo {
   std::shared_ptr<const Model> ica = {};
   /// Read besides the file itself: numbers and markers that its header names, tables of BIDS.
   std::vector<std::filesystem::path> files_beside = {};
+  std::shared_ptr<const OtherSignals> others = {};  ///< or empty: there are none
 };
 
 /// What the rows of a matrix are (.npy, .npz, .mat, text), or what follows each other in raw numbers.
@@ -135,7 +151,9 @@ struct Format {
 };
 std::span<const Format> formats();
 const Format& format_of(const std::filesystem::path& path);  ///< by extension; throws Error naming them all
-std::string extensions_text();                               ///< ".wav, .flac, ..." for help and messages
+/// Whether a file of this name would hold info.others.
+bool holds_others(const std::filesystem::path& path, const SignalInfo& info);
+std::string extensions_text();  ///< ".wav, .flac, ..." for help and messages
 
 std::unique_ptr<SignalReader> open_signals(const std::filesystem::path& path,
                                            const ReadOptions& options = {});

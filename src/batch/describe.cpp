@@ -17,8 +17,8 @@ namespace {
 std::string missing_rank(const Whitening& white, Index channels) {
   std::string text;
   if (!white.constant.empty()) {
-    text += "; constant: channel";
-    for (const Index c : white.constant) text += " " + std::to_string(c + 1);
+    text += white.constant.size() == 1 ? "; constant: channel " : "; constant: channels ";
+    text += list_of(white.constant);
   }
   if (white.rank + static_cast<Index>(white.constant.size()) < channels) {
     text += "; duplicated or linearly dependent channels among the rest";

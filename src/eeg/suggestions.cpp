@@ -66,7 +66,7 @@ std::optional<double> slope(const Faces& all, const Face& face) {
 
 // Where on the head a component is: its map, by splines, at places of the 10-10 system.
 struct Place {
-  bool is_known = false;
+  bool is_front_known = false, is_rim_known = false;
   double front = 0;            // size over the eyes / root mean square of the rest of the head
   double left = 0, right = 0;  // beside the left and the right eye, largest size of the map = 1
   double rim = 0;              // size at the rim of the cap / at its crown
@@ -76,7 +76,9 @@ class Places {
  public:
   explicit Places(const Positions& positions) : where_(directions_of(positions)) {
     if (where_.unit.cols() < 8) return;
-    is_known_ = is_near({"Fp1", "Fpz", "Fp2"}, 25);
+    is_front_known_ = is_near({"Fp1", "Fpz", "Fp2"}, 25);
+    is_rim_known_ = is_near({"F7", "FT7", "T7", "TP7", "P7"}, 25) &&
+                    is_near({"F8", "FT8", "T8", "TP8", "P8"}, 25) && is_near({"Fz", "Cz", "Pz"}, 25);
     are_sides_known_ = is_near({"F7", "AF7"}, 30) && is_near({"F8", "AF8"}, 30);
     over_eyes_ = to({"Fp1", "Fpz", "Fp2"});
     beside_eyes_ = to({"F7", "F8"});
@@ -87,13 +89,14 @@ class Places {
 
   Place of(const Vector<double>& map) const {
     Place out;
-    if (!is_known_ || !(map.cwiseAbs().maxCoeff() > 0)) return out;
+    if (!(is_front_known_ || is_rim_known_) || !(map.cwiseAbs().maxCoeff() > 0)) return out;
     Vector<double> v(where_.unit.cols());
     for (Index i = 0; i < v.size(); ++i) v(i) = map(where_.channels[static_cast<std::size_t>(i)]);
     const auto size = [&](const Matrix<double>& W) {
       return std::sqrt((W * v).squaredNorm() / static_cast<double>(W.rows()));
     };
-    out.is_known = true;
+    out.is_front_known = is_front_known_;
+    out.is_rim_known = is_rim_known_;
     out.front = std::abs((over_eyes_ * v).mean()) / size(rest_);
     out.rim = size(rim_) / size(crown_);
     if (!are_sides_known_) return out;
@@ -123,14 +126,14 @@ class Places {
   }
 
   Directions where_;
-  bool is_known_ = false, are_sides_known_ = false;
+  bool is_front_known_ = false, is_rim_known_ = false, are_sides_known_ = false;
   Matrix<double> over_eyes_, beside_eyes_, rest_, rim_, crown_;
 };
 
 // Blinks: both eyes have one sign. Movements to the side: opposite signs, and little in the middle.
-bool is_frontal(const Place& p) { return p.is_known && p.front > 3 && p.left * p.right >= 0; }
+bool is_frontal(const Place& p) { return p.is_front_known && p.front > 3 && p.left * p.right >= 0; }
 bool is_lateral(const Place& p) {
-  return p.is_known && p.left * p.right < 0 && std::min(std::abs(p.left), std::abs(p.right)) > 0.4 &&
+  return p.is_front_known && p.left * p.right < 0 && std::min(std::abs(p.left), std::abs(p.right)) > 0.4 &&
          p.front < 1;
 }
 
@@ -216,14 +219,22 @@ Found channel(const Looks& c) {
                         rounded(c.face.kurtosis) + ")"};
 }
 
+bool is_fast(const Faces& all, const Face& face) {
+  const auto rising = slope(all, face);
+  return rising && *rising >= -0.2 && share(all, face, 20, highest(all)) >= 0.5;
+}
+
+// Where most components are fast the recording is: it is noise, or filtered, or muscles are everywhere.
+bool is_fast(const Faces& all) {
+  const auto fast = std::ranges::count_if(all.faces, [&](const Face& face) { return is_fast(all, face); });
+  return 2 * fast > std::ssize(all.faces);
+}
+
 Found muscle(const Looks& c) {
-  const auto rising = slope(c.all, c.face);
-  const double fast = share(c.all, c.face, 20, highest(c.all));
-  if (!rising || *rising < -0.2 || fast < 0.5) return {};
-  if (c.place.is_known && c.place.rim < 1) return {};
+  if (!c.place.is_rim_known || c.place.rim < 1 || !is_fast(c.all, c.face) || is_fast(c.all)) return {};
   return Suggestion{0, "muscle",
-                    rounded(100 * fast) + " % of its power above 20 Hz" +
-                        (c.place.is_known ? ", at the rim of the cap" : "")};
+                    rounded(100 * share(c.all, c.face, 20, highest(c.all))) +
+                        " % of its power above 20 Hz, at the rim of the cap"};
 }
 
 }  // namespace
@@ -231,9 +242,11 @@ Found muscle(const Looks& c) {
 std::vector<Suggestion> suggestions(const Faces& faces, const Positions& positions) {
   const Places places(positions);
   std::vector<Suggestion> out;
+  Index present = 0;
   for (Index k = 0; k < std::ssize(faces.faces); ++k) {
     const Face& face = faces.faces[static_cast<std::size_t>(k)];
     if (!(face.deviation > 0)) continue;
+    ++present;
     const Looks looks{faces, face, places.of(faces.maps.col(k)), faces.maps.col(k)};
     for (const auto& rule : {eyes, heart, line, channel, muscle}) {
       if (Found found = rule(looks)) {
@@ -243,6 +256,7 @@ std::vector<Suggestion> suggestions(const Faces& faces, const Positions& positio
       }
     }
   }
+  if (std::ssize(out) == present) out.clear();  // nothing would be left
   return out;
 }
 

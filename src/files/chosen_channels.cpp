@@ -104,6 +104,13 @@ io::SignalInfo info_of(const io::SignalInfo& info, const std::vector<Index>& cha
   return out;
 }
 
+std::optional<std::vector<Index>> nameless_channels(const Model& model, const io::SignalInfo& info) {
+  if (info.types.empty()) return {};
+  std::vector<Index> picks = chosen_channels(info, io::Kind::biosignal, {}, {});
+  if (std::ssize(picks) != model.channels()) return {};
+  return picks;
+}
+
 std::vector<Index> channels_of_model(const Model& model, const io::SignalInfo& info,
                                      const std::string& file) {
   std::vector<Index> channels(static_cast<std::size_t>(info.channels));
@@ -113,7 +120,11 @@ std::vector<Index> channels_of_model(const Model& model, const io::SignalInfo& i
     return std::invalid_argument(
         fmt::format("{}: has {} channels, the model needs {}{}", file, info.channels, model.channels(), why));
   };
-  if (info.channels < model.channels() || model.names.empty()) throw other("");
+  if (info.channels < model.channels()) throw other("");
+  if (model.names.empty()) {
+    if (auto found = nameless_channels(model, info)) return *found;
+    throw other("; it does not name its channels");
+  }
   std::vector<Index> picks;
   for (const std::string& name : model.names) {
     const auto is_it = [&](Index i) { return channel_name(info, i) == name; };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ std::vector<Index> chosen_channels(const io::SignalInfo& info, io::Kind kind,
 
 /// What is known of these channels only.
 io::SignalInfo info_of(const io::SignalInfo& info, const std::vector<Index>& channels);
+
+/// Of a model that does not name its channels (AMICA's): those that would be learned from, if they are as
+/// many.
+std::optional<std::vector<Index>> nameless_channels(const Model& model, const io::SignalInfo& info);
 
 /// The channels a model is of: all of them, or those of its names. Throws std::invalid_argument if it is of
 /// others.

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
 
 #include "demix/electrode_files.hpp"
+#include "demix/output_files.hpp"
 #include "files/before_fit.hpp"
+#include "files/chosen_channels.hpp"
 
 namespace demix {
 namespace {
@@ -108,7 +111,7 @@ std::optional<EegFaces> eeg_faces(const Model& model, const Recording& frames, c
 }
 
 std::optional<std::vector<Index>> channels_of(const Model& model, const io::SignalInfo& info) {
-  if (model.names.empty()) return {};
+  if (model.names.empty()) return nameless_channels(model, info);
   std::vector<Index> out;
   for (const std::string& name : model.names) {
     const auto found = std::ranges::find(info.names, name);
@@ -132,7 +135,10 @@ std::optional<EegFaces> suggest(Model& model, const io::FileRecording& file, con
   return out;
 }
 
-std::vector<Index> named_components(const Model& model, const std::vector<std::string>& names) {
+std::vector<Index> named_components(const Model& model, const std::vector<std::string>& names,
+                                    std::vector<std::string>* missing) {
+  constexpr std::array<std::string_view, 7> known = {"suggested",  "blink",   "eye-movement", "heart",
+                                                     "line-noise", "channel", "muscle"};
   std::vector<Index> out;
   for (const std::string& name : names) {
     if (name == "none") continue;
@@ -152,12 +158,14 @@ std::vector<Index> named_components(const Model& model, const std::vector<std::s
       if (s.kind == name || name == "suggested") out.push_back(s.component);
       if (kinds.find(s.kind) == std::string::npos) kinds += (kinds.empty() ? "" : ", ") + s.kind;
     }
-    if (out.size() == before) {
-      throw std::invalid_argument(fmt::format("suggests no '{}': {}", name,
-                                              kinds.empty()
-                                                  ? "it has no suggestions; give numbers of components"
-                                                  : "its suggestions are of " + kinds));
+    if (out.size() > before) continue;
+    const std::string why = kinds.empty() ? "it has no suggestions" : "its suggestions are of " + kinds;
+    if (std::ranges::count(known, name) == 0) {
+      throw std::invalid_argument(
+          fmt::format("suggests no '{}': {}; kinds are {}", name, why, fmt::join(known, ", ")));
     }
+    if (missing == nullptr) throw std::invalid_argument(fmt::format("suggests no '{}': {}", name, why));
+    missing->push_back(fmt::format("suggests no '{}': {}", name, why));
   }
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -172,8 +180,10 @@ std::string removal_command(const Model& model, const std::filesystem::path& mod
   }
   std::string text = "demix apply " + shell_word(model_file.string());
   for (const std::filesystem::path& input : inputs) text += " " + shell_word(input.string());
+  const bool is_pipe = inputs[0] == "-";
+  if (is_pipe) text += " --format csv";
   return text + " --remove " + (numbers.empty() ? "none" : numbers) + " -o " +
-         shell_word("clean" + inputs[0].extension().string());
+         shell_word("clean" + (is_pipe ? ".csv" : io::written_extension(inputs[0])));
 }
 
 }  // namespace demix

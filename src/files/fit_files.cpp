@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <regex>
 
 #include "demix/separate_files.hpp"
 #include "files/bad_stretches.hpp"
@@ -95,6 +96,24 @@ std::invalid_argument named(const io::FileRecording& mixtures, const FitOptions&
                   learns_from_all(options) ? "" : " (counted without the bad frames)"));
 }
 
+// "Fp1, Cz, Pz" for "channels 1 and 5 to 6", as warnings count those that were learned from.
+std::string with_names(const std::string& text, const std::vector<std::string>& names) {
+  static const std::regex counted("channels? ([0-9]+(?:(?:, | and | to )[0-9]+)*)");
+  static const std::regex part("( to )?([0-9]+)");
+  std::smatch found;
+  if (names.empty() || !std::regex_search(text, found, counted)) return text;
+  std::vector<std::string> listed;
+  const std::string numbers = found.str(1);
+  std::size_t last = 0;
+  for (std::sregex_iterator i(numbers.begin(), numbers.end(), part); i != std::sregex_iterator(); ++i) {
+    const std::size_t number = std::stoul(i->str(2));
+    for (std::size_t k = i->length(1) > 0 ? last + 1 : number; k <= number && k <= names.size(); ++k)
+      listed.push_back(names[k - 1]);
+    last = number;
+  }
+  return found.prefix().str() + fmt::format("{}", fmt::join(listed, ", ")) + found.suffix().str();
+}
+
 // " (at 1.250, 3.000 s)": when the frames were that a warning names.
 std::string times_of(const Warning& warning, double rate) {
   if (warning.frames.empty()) return "";
@@ -129,7 +148,14 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) 
   } catch (const std::invalid_argument& e) {
     throw named(mixtures, options, e.what());
   }
+  // One dimension less is what that reference does.
+  if (options.average_reference && outcome.model.components() == outcome.model.channels() - 1) {
+    std::erase_if(outcome.model.warnings,
+                  [](const Warning& w) { return w.kind == Warning::Kind::reduced_rank; });
+  }
   for (Warning& w : outcome.model.warnings) {
+    if (w.kind == Warning::Kind::reduced_rank || w.kind == Warning::Kind::clipped)
+      w.text = with_names(w.text, outcome.model.names);
     if (all_frames && rate > 0) w.text += times_of(w, rate);
     if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
       w.text += "; mark them as bad, or use the method auto";

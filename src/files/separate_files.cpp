@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 // For each component the channel it matters most to: where it has the largest share of the power.
 std::vector<std::string> strongest_channels(const Model& model) {
-  const Matrix<double> share = model.mixing.rowwise().normalized();
+  const Matrix<double> share = channel_shares(model.mixing);
   std::vector<std::string> names;
   for (Index k = 0; k < model.components(); ++k) {
     const Index channel = strongest_channel(share.col(k));
@@ -95,6 +95,15 @@ Model model_without(const Model& model, const std::vector<Index>& removed) {
 }
 
 constexpr double too_large = 1e150;  // squared length of a frame
+std::string note_of_others(const io::SignalInfo& info, const fs::path& output) {
+  std::string names;
+  for (const auto& signal : info.others->signals) names += (names.empty() ? "" : ", ") + signal.label;
+  if (io::holds_others(output, info)) {
+    return fmt::format("{}: signals of other rates are copied as they are: {}", output.string(), names);
+  }
+  return fmt::format("{}: does not hold the signals of other rates: {}; write .edf or .bdf to keep them",
+                     output.string(), names);
+}
 
 std::string model_text(const Model& model, const std::string& name) {
   try {
@@ -127,6 +136,10 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   check_positions(mixtures, options.eeg);
   NetworkTrace trace;
   FitOptions fit = options.fit;
+  fit.note = [&](const std::string& text) {
+    out.left_out.push_back(text);
+    if (options.fit.note) options.fit.note(text);
+  };
   if (!options.trace.empty()) fit.options.trace = &trace;
   Outcome outcome = fit_files(mixtures, fit);
   out.model = std::move(outcome.model);
@@ -221,6 +234,7 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   out.files = io::output_paths(output, mapped.channels(), each);
   io::NewFiles files;
   io::SignalInfo written = without ? info : io::source_info(info, mapped.channels());
+  if (without && info.others) out.note = note_of_others(info, output);
   written.ica = without ? std::make_shared<const Model>(model_without(model, *without)) : nullptr;
   io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
   if (out.frames > 0 && out.unusable == out.frames)

@@ -107,6 +107,7 @@ std::string separation_page(const io::FileRecording& mixtures, const Recording& 
   page.rate = info.rate;
   page.model = separated.model;
   page.notes = info.notes;
+  page.notes.insert(page.notes.end(), separated.left_out.begin(), separated.left_out.end());
   page.weights = kind != io::Kind::picture && info.channels > 2;
   const auto shown = io::is_scaled(kind) ? io::source_scaling(kind, io::value_ranges(kind, picked))
                                          : std::vector<io::Scaling>{};

@@ -1,12 +1,12 @@
 #include "io/bids.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <optional>
 
+#include "demix/electrode_files.hpp"
+#include "demix/io.hpp"
 #include "io/edf_fields.hpp"
-#include "io/eeglab_positions.hpp"
 #include "io/ini.hpp"
 #include "io/named_arrays.hpp"
 #include "io/utf.hpp"
@@ -92,25 +92,11 @@ void add_events(SignalInfo& info, const fs::path& file) {
 }
 
 void add_electrodes(SignalInfo& info, const fs::path& file) {
-  const Tsv table(file);
-  std::vector<std::optional<Position>> places(static_cast<std::size_t>(info.channels));
-  double sum = 0;
-  int known = 0;
-  for (std::size_t k = 0; k < table.rows(); ++k) {
-    const auto i = channel_of(info, table.at(k, "name"));
-    const auto x = edf::number(table.at(k, "x")), y = edf::number(table.at(k, "y")),
-               z = edf::number(table.at(k, "z"));
-    if (!i || !x || !y || !z || !std::isfinite(*x + *y + *z)) continue;
-    places[*i] = {*x, *y, *z};
-    sum += std::hypot(*x, *y, *z);
-    ++known;
+  try {
+    info.positions = positions_of(info.names, read_electrodes(file), file.string());
+  } catch (const Error& e) {  // the recording can be read without
+    info.notes.push_back(std::string(e.what()) + "; its positions are not used");
   }
-  const double unit = known > 0 ? head_unit(sum / known) : 0;
-  if (unit == 0) return;
-  for (auto& place : places) {
-    if (place) place = {(*place)[0] * unit, (*place)[1] * unit, (*place)[2] * unit};
-  }
-  info.positions = std::move(places);
 }
 
 }  // namespace

@@ -78,11 +78,15 @@ std::optional<ChannelType> type_named(std::string_view word) {
 ChannelType type_of_name(std::string_view name) {
   const std::string low = lower(name);
   std::string_view text = low;
-  if (const auto type = type_named(letters(text))) return *type;
+  const std::string_view word = letters(text);
+  if (const auto type = type_named(word)) return *type;
+  if (text.starts_with("sao2") || text.starts_with("spo2")) return ChannelType::misc;
   // "Fp1-Ref", "Fp1-A2": what stands before the reference.
   if (is_electrode(text.substr(0, text.find('-')))) return ChannelType::eeg;
-  for (const std::string_view eye : {"eogh", "eogv", "heo", "veo", "loc", "roc"}) {
-    if (letters(text) == eye) return ChannelType::eog;
+  if (word == "loc" || word == "roc") return ChannelType::eog;
+  // "HEOGL", "VEOGb", "EOGre", "HEO", "VEOU": the rest is a side.
+  for (const std::string_view eye : {"eog", "heo", "veo"}) {
+    if (word.starts_with(eye)) return ChannelType::eog;
   }
   return ChannelType::unknown;
 }

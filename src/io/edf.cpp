@@ -80,6 +80,11 @@ RecordSignal parse_signal(std::string_view text, std::size_t i, const Header& h,
   if (most == s.least || low >= high) {
     throw Error(name + ": the limits " + who + " in its header are equal or reversed; it cannot be scaled");
   }
+  s.least_text = std::string(edf::trimmed(text.substr(at(104, 8), 8)));
+  s.most_text = std::string(edf::trimmed(text.substr(at(112, 8), 8)));
+  const long long largest = h.width == 2 ? 1 << 15 : 1 << 23;
+  s.low = static_cast<int>(std::clamp(low, -largest, largest - 1));
+  s.high = static_cast<int>(std::clamp(high, -largest, largest - 1));
   if (h.width == 3 && type_of_name(s.label) == ChannelType::status) {  // bits, of which limits say nothing
     s.least = 0;
     s.scale = 1;
@@ -91,25 +96,24 @@ RecordSignal parse_signal(std::string_view text, std::size_t i, const Header& h,
   return s;
 }
 
-// Of a file that was not closed by the program that recorded it, as many records as are there.
-void check_size(Header& h, std::uint64_t bytes, const std::string& name) {
+// As many records as are there: headers are wrong where the program that recorded did not close the file, or
+// the file was cut.
+void count_records(Header& h, std::uint64_t bytes, const std::string& name) {
   const std::uint64_t limit = std::uint64_t{64} << 20;
   if (h.records.bytes > limit) {
     throw Error(name + ": its header announces records of " + std::to_string(h.records.bytes) +
                 " bytes; at most " + std::to_string(limit) + " are read; it is damaged");
   }
-  if (h.records.count == not_closed) {
-    h.records.count = (bytes - h.records.first) / h.records.bytes;
-    if (h.records.count == 0) throw Error(name + ": holds no records");
+  const std::uint64_t announced = h.records.count;
+  const std::uint64_t there = h.records.count = (bytes - h.records.first) / h.records.bytes;
+  if (there == 0) throw Error(name + ": holds no records");
+  if (announced == not_closed) {
     h.notes.push_back(name + ": was not closed by the program that recorded it; its " +
-                      std::to_string(h.records.count) + " whole records are read");
-    return;
+                      std::to_string(there) + " whole records are read");
+  } else if (h.records.first + announced * h.records.bytes != bytes) {
+    h.notes.push_back(name + ": its header announces " + std::to_string(announced) + " records; " +
+                      std::to_string(there) + " whole ones are there and read");
   }
-  const std::uint64_t announced = h.records.first + h.records.count * h.records.bytes;
-  if (announced == bytes) return;
-  throw Error(name + ": its header announces " + std::to_string(h.records.count) +
-              " records, the file holds " + std::to_string((bytes - h.records.first) / h.records.bytes) +
-              (announced > bytes ? "; it is cut off or damaged" : " or more; it is damaged"));
 }
 
 Error cut_off(const std::string& name) { return Error(name + ": is cut off in its header"); }
@@ -139,8 +143,7 @@ Header parse_start(std::string_view text, const std::string& name) {
     throw Error(name + ": the size of its header does not fit its number of signals; it is damaged");
   }
   const long long records = whole(text, 236, 8, "the number of records", name);
-  if (records < 1 && records != -1) throw Error(name + ": holds no records");
-  h.records.count = records == -1 ? not_closed : static_cast<std::uint64_t>(records);
+  h.records.count = records < 0 ? not_closed : static_cast<std::uint64_t>(records);
   h.records.seconds = real(text, 244, "the duration of a record", name);
   return h;
 }
@@ -154,7 +157,7 @@ Header parse_header(std::ifstream& in, std::uint64_t bytes, const std::string& n
     s.offset = h.records.bytes;
     h.records.bytes += static_cast<std::uint64_t>(s.samples) * h.width;
   }
-  check_size(h, bytes, name);
+  count_records(h, bytes, name);
   return h;
 }
 

@@ -10,6 +10,8 @@ namespace demix::io::edf {
 namespace {
 
 constexpr std::size_t limit_width = 8;
+constexpr double units_per_second = 1e5;         // of EDFlib
+constexpr double shortest = 100, longest = 6e6;  // records: a millisecond to a minute
 
 template <typename T>
 std::optional<T> parsed(std::string_view field) {
@@ -110,8 +112,6 @@ std::string cut_utf8(std::string_view text, std::size_t bytes) {
 }
 
 std::optional<Record> choose_record(double rate, Index frames, Index most) {
-  constexpr double units_per_second = 1e5;  // of EDFlib, which allows a millisecond to a minute
-  constexpr double shortest = 100, longest = 6e6;
   std::optional<Record> best;
   // Frames that would have to be made up at the end, then the distance from a second.
   const auto cost = [&](const Record& r) {
@@ -126,6 +126,22 @@ std::optional<Record> choose_record(double rate, Index frames, Index most) {
     if (!best || cost(record) < cost(*best)) best = record;
   }
   return best;
+}
+
+std::optional<Record> record_with_others(const SignalInfo& info) {
+  if (!info.others) return {};
+  const OtherSignals& others = *info.others;
+  constexpr Index most_signals = 511;       // of EDFlib, and one for annotations
+  constexpr Index most_samples = 10 << 18;  // 10 MB of 32 bits
+  Index samples = info.channels * others.frames;
+  for (const OtherSignals::Signal& s : others.signals) samples += s.samples;
+  const double exact = others.seconds * units_per_second;
+  const double units = std::round(exact);
+  const bool fits = units >= shortest && units <= longest && std::abs(exact - units) < 1e-9 * units &&
+                    info.channels + std::ssize(others.signals) <= most_signals && samples <= most_samples;
+  const bool is_whole = info.frames == others.records * others.frames;
+  if (!fits || !is_whole) return {};
+  return Record{others.frames, static_cast<int>(units)};
 }
 
 }  // namespace demix::io::edf

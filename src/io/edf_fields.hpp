@@ -36,4 +36,7 @@ struct Record {
 /// last record of `frames` (0: not known), of those the one nearest to a second. `most` fit into a record.
 std::optional<Record> choose_record(double rate, Index frames, Index most);
 
+/// The record that holds info.others beside the channels; none if there is no such.
+std::optional<Record> record_with_others(const SignalInfo& info);
+
 }  // namespace demix::io::edf

@@ -55,7 +55,13 @@ class EdfWriter final : public SignalWriter {
  public:
   EdfWriter(const Path& path, const SignalInfo& info, const Ranges& ranges, bool bdf)
       : path_(path), channels_(info.channels), width_(bdf ? 3 : 2) {
-    choose_record(info);
+    if (const auto record = edf::record_with_others(info)) {
+      record_ = *record;
+      others_ = info.others;
+      for (const OtherSignals::Signal& s : others_->signals) other_samples_ += s.samples;
+    } else {
+      choose_record(info);
+    }
     labels_ = edf::labels(info);
     for (std::size_t c = 0; c < labels_.size(); ++c) {
       const ValueRange range = c < ranges.size() ? ranges[c] : ValueRange{};
@@ -71,7 +77,7 @@ class EdfWriter final : public SignalWriter {
     choose_annotations(info);
     open(info);
     block_.resize(record_.frames, channels_);
-    digital_.resize(static_cast<std::size_t>(record_.frames * channels_));
+    digital_.resize(static_cast<std::size_t>(record_.frames * channels_ + other_samples_));
   }
   ~EdfWriter() override {
     try {
@@ -103,9 +109,9 @@ class EdfWriter final : public SignalWriter {
     close();
     put_limits();
     // EDFlib does not say whether the end was written.
-    const Index header = header_part * (channels_ + annotation_signals_ + 1);
+    const Index header = header_part * (channels_ + other_count() + annotation_signals_ + 1);
     const auto size = static_cast<Index>(std::filesystem::file_size(path_));
-    const Index record = record_.frames * channels_ * width_;
+    const Index record = (record_.frames * channels_ + other_samples_) * width_;
     if (size <= header + records_ * record || (size - header) % records_ != 0) {
       throw Error(path_.string() + ": cannot write its end; is the disk full?");
     }
@@ -114,6 +120,11 @@ class EdfWriter final : public SignalWriter {
  private:
   int most_digital() const { return width_ == 2 ? 32767 : 8388607; }
   int least_digital() const { return -most_digital() - 1; }
+  Index other_count() const { return others_ ? std::ssize(others_->signals) : 0; }
+  // Where samples of 24 bits go into 16, they are scaled.
+  bool is_wider(const OtherSignals::Signal& s) const {
+    return s.least_digital < least_digital() || s.most_digital > most_digital();
+  }
 
   void choose_record(const SignalInfo& info) {
     if (!(info.rate > 0)) {
@@ -143,13 +154,14 @@ class EdfWriter final : public SignalWriter {
     const Index records = info.frames > 0 ? info.frames / record_.frames
                                           : static_cast<Index>(std::min(1e8, last / record_.seconds()));
     const Index wanted = annotations_ / std::max<Index>(records, 1) + 1;
-    annotation_signals_ = std::min({wanted, Index{most_annotation_signals}, EDFLIB_MAXSIGNALS - channels_});
+    annotation_signals_ =
+        std::min({wanted, Index{most_annotation_signals}, EDFLIB_MAXSIGNALS - channels_ - other_count()});
   }
 
   void open(const SignalInfo& info) {
     const std::lock_guard hold(edflib_lock());
     const int type = width_ == 2 ? EDFLIB_FILETYPE_EDFPLUS : EDFLIB_FILETYPE_BDFPLUS;
-    handle_ = edfopen_file_writeonly(path_.c_str(), type, static_cast<int>(channels_));
+    handle_ = edfopen_file_writeonly(path_.c_str(), type, static_cast<int>(channels_ + other_count()));
     if (handle_ == EDFLIB_MAXFILES_REACHED)
       throw Error(path_.string() + ": too many EDF files are open at once");
     if (handle_ < 0) throw failure(path_, "cannot write");
@@ -164,6 +176,17 @@ class EdfWriter final : public SignalWriter {
       edf_set_digital_maximum(handle_, c, most_digital());
       edf_set_physical_minimum(handle_, c, -1);  // put_limits() puts in the real ones
       edf_set_physical_maximum(handle_, c, 1);
+    }
+    for (int c = 0; c < static_cast<int>(other_count()); ++c) {
+      const OtherSignals::Signal& s = others_->signals[static_cast<std::size_t>(c)];
+      const int signal = static_cast<int>(channels_) + c;
+      edf_set_label(handle_, signal, edf::ascii(s.label, 16).c_str());
+      edf_set_physical_dimension(handle_, signal, edf::ascii(s.unit, 8).c_str());
+      edf_set_samplefrequency(handle_, signal, static_cast<int>(s.samples));
+      edf_set_digital_minimum(handle_, signal, is_wider(s) ? least_digital() : s.least_digital);
+      edf_set_digital_maximum(handle_, signal, is_wider(s) ? most_digital() : s.most_digital);
+      edf_set_physical_minimum(handle_, signal, -1);
+      edf_set_physical_maximum(handle_, signal, 1);
     }
     edf_set_datarecord_duration(handle_, record_.duration);
     edf_set_number_of_annotation_signals(handle_, static_cast<int>(annotation_signals_));
@@ -206,11 +229,28 @@ class EdfWriter final : public SignalWriter {
             least_digital() + static_cast<int>(std::clamp(level, 0.0, levels));
       }
     }
+    put_others();
     constexpr Index most_records = 99999999;  // 8 characters
     if (records_ == most_records) throw Error(path_.string() + ": is too long for EDF; write .npy");
     if (edf_blockwrite_digital_samples(handle_, digital_.data()) != 0) throw failure(path_, "cannot write");
     ++records_;
     filled_ = 0;
+  }
+
+  void put_others() {
+    if (!others_) return;
+    others_->read(std::min(records_, others_->records - 1), other_values_);
+    auto to = digital_.begin() + record_.frames * channels_;
+    auto from = other_values_.begin();
+    for (const OtherSignals::Signal& s : others_->signals) {
+      const double step = (static_cast<double>(most_digital()) - least_digital()) /
+                          (static_cast<double>(s.most_digital) - s.least_digital);
+      for (Index k = 0; k < s.samples; ++k, ++from, ++to) {
+        *to = !is_wider(s)
+                  ? *from
+                  : least_digital() + static_cast<int>(std::lround((*from - s.least_digital) * step));
+      }
+    }
   }
 
   void close() {
@@ -226,7 +266,12 @@ class EdfWriter final : public SignalWriter {
       least += l.least_text + std::string(8 - l.least_text.size(), ' ');
       most += l.most_text + std::string(8 - l.most_text.size(), ' ');
     }
-    const Index signals = channels_ + annotation_signals_;
+    for (Index c = 0; c < other_count(); ++c) {
+      const OtherSignals::Signal& s = others_->signals[static_cast<std::size_t>(c)];
+      least += s.least + std::string(8 - s.least.size(), ' ');
+      most += s.most + std::string(8 - s.most.size(), ' ');
+    }
+    const Index signals = channels_ + other_count() + annotation_signals_;
     std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
     file.seekp(header_part + 104 * signals);
     file << least;
@@ -246,6 +291,9 @@ class EdfWriter final : public SignalWriter {
   Matrix<double> block_;  // frames x channels of the record being filled
   Index filled_ = 0, records_ = 0;
   std::vector<int> digital_;
+  std::shared_ptr<const OtherSignals> others_;  // or empty
+  Index other_samples_ = 0;                     // of all of them, in a record
+  std::vector<int> other_values_;
 };
 
 }  // namespace

@@ -180,7 +180,8 @@ System read_system(const fs::path& beside) {
   const std::string unit = text("EEGCoordinateUnits");
   out.unit = unit == "m" ? 1 : unit == "cm" ? 0.01 : unit == "mm" ? 0.001 : 0;
   const std::string system = text("EEGCoordinateSystem");
-  out.x_to_nose = system == "ctf" || system.starts_with("eeglab");
+  out.x_to_nose =
+      std::set<std::string>{"ctf", "4dbti", "kityokogawa"}.contains(system) || system.starts_with("eeglab");
   return out;
 }
 

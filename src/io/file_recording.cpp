@@ -40,6 +40,7 @@ FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& opt
     complete_types(info_, format_of(paths_[0]).kind);
     return;
   }
+  info_.others = nullptr;
   join_ == Join::frames ? join_frames() : join_channels();
 }
 

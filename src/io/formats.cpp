@@ -6,6 +6,7 @@
 
 #include "demix/signal_files.hpp"
 #include "demix/signal_stream.hpp"
+#include "io/edf_fields.hpp"
 #include "io/file_bytes.hpp"
 #include "io/format_files.hpp"
 #include "io/numbers.hpp"
@@ -44,6 +45,7 @@ const std::vector<Format>& table() {
        .open = open_sound,
        .create = create_flac},
       {.name = "OGG", .kind = Kind::sound, .extensions = {".ogg"}, .open = open_sound, .create = create_ogg},
+      {.name = "MP3", .kind = Kind::sound, .extensions = {".mp3"}, .open = open_sound, .create = nullptr},
       {.name = "AIFF",
        .kind = Kind::sound,
        .extensions = {".aiff", ".aif"},
@@ -197,6 +199,11 @@ const Format& format_of(const fs::path& path) {
   throw Error(path.string() + ": unknown kind of file; expected " + extensions_text());
 }
 
+bool holds_others(const fs::path& path, const SignalInfo& info) {
+  const Format& format = format_of(path);
+  return (format.open == open_edf) && edf::record_with_others(info).has_value();
+}
+
 bool is_supported(const fs::path& path) { return find_format(path) != nullptr; }
 
 std::unique_ptr<SignalReader> open_signals(const fs::path& path, const ReadOptions& options) {
@@ -249,8 +256,10 @@ std::unique_ptr<SignalWriter> create_signals(NewFiles& files, const fs::path& pa
                                              const std::vector<ValueRange>& ranges) {
   const Format& format = format_of(path);
   if (!format.is_written()) {
-    throw Error(path.string() + ": demix reads " + std::string(format.name) +
-                " but does not write it; use .npy");
+    throw Error(path.string() + ": demix reads " + std::string(format.name) + " but does not write it; use " +
+                (format.kind == Kind::sound       ? ".wav"
+                 : format.kind == Kind::biosignal ? ".vhdr or .set"
+                                                  : ".npy"));
   }
   if (!info.names.empty() && static_cast<Index>(info.names.size()) != info.channels) {
     throw std::invalid_argument("info.names must be one per channel or none");

@@ -49,16 +49,22 @@ SignalInfo source_info(const SignalInfo& mixtures, Index sources) {
   out.types.clear();
   out.positions.clear();
   out.notes.clear();
+  out.others = nullptr;
   out.names.clear();
   for (Index k = 0; k < sources && !mixtures.names.empty(); ++k)
     out.names.push_back("source" + std::to_string(k + 1));
   return out;
 }
 
+std::string written_extension(const fs::path& input) {
+  const Format& format = format_of(input);
+  if (format.is_written()) return input.extension().string();
+  return format.kind == Kind::sound ? ".wav" : format.kind == Kind::biosignal ? ".vhdr" : ".npy";
+}
+
 fs::path output_path(const fs::path& input, const fs::path& folder, const std::string& stem) {
   const Format& format = format_of(input);
-  const std::string extension = !format.is_written() ? ".npy" : input.extension().string();
-  return folder / (stem + (is_scaled(format.kind) ? "" : "s") + extension);
+  return folder / (stem + (is_scaled(format.kind) ? "" : "s") + written_extension(input));
 }
 
 std::vector<fs::path> output_paths(const fs::path& path, Index channels, bool each) {

@@ -27,6 +27,41 @@ std::string rate_text(double rate) {
   return text;
 }
 
+// Those of other rates, from the file itself.
+class Others final : public OtherSignals {
+ public:
+  Others(Path path, const Records& layout, std::vector<RecordSignal> signals_of, Index frames_in_record)
+      : path_(std::move(path)), layout_(layout), signals_(std::move(signals_of)) {
+    for (const RecordSignal& s : signals_)
+      signals.push_back({s.label, s.unit, s.least_text, s.most_text, s.low, s.high, s.samples});
+    records = static_cast<Index>(layout_.count);
+    frames = frames_in_record;
+    seconds = layout_.seconds;
+  }
+
+  void read(Index record, std::vector<int>& digital) const override {
+    std::ifstream in(path_, std::ios::binary);
+    digital.clear();
+    std::string bytes;
+    Vector<double> values;
+    for (const RecordSignal& s : signals_) {
+      bytes.resize(static_cast<std::size_t>(s.samples) * s.type.bytes);
+      in.seekg(static_cast<std::streamoff>(layout_.first +
+                                           static_cast<std::uint64_t>(record) * layout_.bytes + s.offset));
+      if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+        throw failure(path_, "cannot read, or it was changed meanwhile");
+      values.resize(s.samples);
+      s.type.decode(bytes.data(), s.samples, values.data());
+      for (const double v : values) digital.push_back(static_cast<int>(v));
+    }
+  }
+
+ private:
+  Path path_;
+  Records layout_;
+  std::vector<RecordSignal> signals_;
+};
+
 class RecordsReader final : public SignalReader {
  public:
   RecordsReader(const Path& path, const Records& records, SignalInfo info)
@@ -69,6 +104,7 @@ class RecordsReader final : public SignalReader {
     }
     samples_ = usual_samples(all);
     std::string others;
+    std::vector<RecordSignal> beside;
     for (const RecordSignal& s : all) {
       if (s.samples == samples_) {
         channels_.push_back(s);
@@ -76,6 +112,7 @@ class RecordsReader final : public SignalReader {
         info_.units.push_back(s.unit);
         resolution_ = std::max(resolution_, s.type.resolution);
       } else {
+        beside.push_back(s);
         others += (others.empty() ? "" : ", ") + s.label + " at " + rate_text(rate_of(s.samples));
       }
     }
@@ -83,6 +120,9 @@ class RecordsReader final : public SignalReader {
     info_.rate = rate_of(samples_);
     info_.frames = static_cast<Index>(records_.count) * samples_;
     if (!others.empty()) {
+      // GDF says its limits otherwise.
+      if (!beside[0].least_text.empty())
+        info_.others = std::make_shared<const Others>(path_, records_, beside, samples_);
       info_.notes.push_back(path_.string() + ": left out what has another rate than " +
                             rate_text(info_.rate) + " per second, the rate of most channels: " + others +
                             "; resample it to use it");

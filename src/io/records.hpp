@@ -18,6 +18,8 @@ struct RecordSignal {
   NumberType type;
   double least_digital = 0, least = 0, scale = 0;  ///< value = least + (digital - least_digital) scale
   bool annotations = false;
+  std::string least_text, most_text;  ///< EDF: the limits in the header
+  int low = 0, high = 0;
 };
 
 struct Records {

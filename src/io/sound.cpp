@@ -9,7 +9,8 @@
 #include <sndfile.h>
 #endif
 
-/// WAV, FLAC, OGG and AIFF through libsndfile. WAV is written by StreamWriter, which can go on after a kill.
+/// WAV, FLAC, OGG, MP3 and AIFF through libsndfile. WAV is written by StreamWriter, which can go on after a
+/// kill.
 namespace demix::io {
 #ifdef DEMIX_HAVE_SNDFILE
 namespace {
@@ -117,7 +118,7 @@ Writer create_aiff(const Path& file, const SignalInfo& info, const Ranges&) {
 namespace {
 
 Error without(const Path& path) {
-  return built_without("libsndfile", path.string(), "FLAC, OGG and AIFF files", ".wav");
+  return built_without("libsndfile", path.string(), "FLAC, OGG, MP3 and AIFF files", ".wav");
 }
 
 }  // namespace

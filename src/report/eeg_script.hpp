@@ -77,23 +77,32 @@ inline constexpr std::string_view eeg_script_text = R"js(
     const c = middle(row);
     return 1.5 * middle(row.map(x => Math.abs(x - c)));
   };
-  let unit = 0, unitOf = null;
+  let unit = 0, unitOf = null, top = 6, topOf = 0;
   const draw = () => {
     from = Math.max(0, Math.min(frames - span, from));
     const style = getComputedStyle(document.documentElement);
     const colour = name => style.getPropertyValue(name).trim();
     const {before, after} = signals(from, span, marked());
     const rows = before.length, width = box.clientWidth, step = rows > 24 ? 20 : 28, left = 58;
-    const height = rows * step + 34, sharp = window.devicePixelRatio || 1;
+    if (unitOf !== showSources.checked) {
+      unit = middle(before.map(spread)) * 7 || 1;
+      unitOf = showSources.checked;
+      topOf = 0;
+    }
+    if (topOf !== gain) {  // as high as what is shown first reaches above the first row
+      const above = before.map((row, i) => {
+        const most = row.reduce((a, b) => Math.max(a, b), -Infinity);
+        return (most - middle(row)) / unit * step * gain - step * (i + 0.5);
+      });
+      top = Math.max(6, Math.min(200, Math.max(...above) + 4));
+      topOf = gain;
+    }
+    const height = rows * step + top + 28, sharp = window.devicePixelRatio || 1;
     canvas.width = width * sharp;
     canvas.height = height * sharp;
     canvas.style.height = height + 'px';
     const g = canvas.getContext('2d');
     g.scale(sharp, sharp);
-    if (unitOf !== showSources.checked) {
-      unit = middle(before.map(spread)) * 7 || 1;
-      unitOf = showSources.checked;
-    }
     const x = t => left + (width - left) * t / Math.max(1, span - 1);
     const trace = (row, centre, y0) => {
       g.beginPath();
@@ -116,7 +125,7 @@ inline constexpr std::string_view eeg_script_text = R"js(
     g.font = '11px sans-serif';
     g.textBaseline = 'middle';
     before.forEach((row, i) => {
-      const y0 = step * (i + 0.5) + 6, centre = middle(row);
+      const y0 = step * (i + 0.5) + top, centre = middle(row);
       g.fillStyle = colour('--soft');
       g.fillText(showSources.checked ? String(i + 1) : (names[i] || ''), 0, y0, left - 6);
       g.lineWidth = 1;

@@ -126,7 +126,7 @@ std::string suggestions(const Page& page) {
   return "<h2 id=\"suggestions\">What to remove</h2>\n" +
          (found.empty()
               ? "<p>No component is clearly of the eyes, the heart, muscles, the mains or one bad channel. "
-                "Look at the scalp maps, and mark what to remove in the table.</p>\n"
+                "Look at the components, and mark what to remove in the table.</p>\n"
               : "<ul class=\"suggestions\">\n" + found +
                     "</ul>\n<p>Rules say so, with the reasons given; look before you follow them, and mark "
                     "others in the table.</p>\n") +

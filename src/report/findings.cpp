@@ -74,27 +74,24 @@ bool mixed_units(const Page& page) {
   return std::adjacent_find(units.begin(), units.end(), std::not_equal_to<>()) != units.end();
 }
 
-Matrix<double> weights_of(const Page& page) {
-  Matrix<double> weights = page.model.mixing;
-  for (Index k = 0; k < weights.cols(); ++k) weights.col(k) *= page.sources.summary.channel(k).deviation();
-  for (Index i = 0; i < weights.rows(); ++i) {
-    const double deviation = page.mixtures.summary.channel(i).deviation();
-    weights.row(i) *= deviation > 0 ? 1 / deviation : 0;
-  }
-  return weights;
-}
+Matrix<double> weights_of(const Page& page) { return channel_shares(page.model.mixing); }
 
 std::vector<Component> components_of(const Page& page) {
-  const Matrix<double> weights = weights_of(page);
-  Vector<double> power(weights.rows());  // of the channels
-  for (Index i = 0; i < power.size(); ++i) {
+  // Of the recording as it is, drifts and all.
+  Matrix<double> added = page.model.mixing;
+  for (Index k = 0; k < added.cols(); ++k) added.col(k) *= page.sources.summary.channel(k).deviation();
+  double power = 0;  // of the channels
+  for (Index i = 0; i < added.rows(); ++i) {
     const double deviation = page.mixtures.summary.channel(i).deviation();
-    power(i) = mixed_units(page) ? (deviation > 0 ? 1 : 0) : deviation * deviation;
+    const bool by_itself = mixed_units(page);
+    power += !by_itself ? deviation * deviation : deviation > 0 ? 1 : 0;
+    if (by_itself) added.row(i) *= deviation > 0 ? 1 / deviation : 0;
   }
+  const Matrix<double> weights = weights_of(page);
   std::vector<Component> out(static_cast<std::size_t>(weights.cols()));
   for (Index k = 0; k < weights.cols(); ++k) {
     Component& c = out[static_cast<std::size_t>(k)];
-    c.power = weights.col(k).cwiseAbs2().dot(power) / power.sum();
+    c.power = added.col(k).squaredNorm() / power;
     c.strongest = strongest_channel(weights.col(k));
   }
   return out;

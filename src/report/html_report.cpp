@@ -168,34 +168,39 @@ std::string channel_names(const Page& page, Index channels) {
   return out + "</div></div>\n";
 }
 
-std::string weight_row(const Page& page, const std::string& name, const Vector<double>& weights) {
+std::string weight_row(const Page& page, const std::string& name, const Vector<double>& weights,
+                       Index drawn) {
   std::vector<std::string> titles;
-  for (Index i = 0; i < weights.size(); ++i) {
+  for (Index i = 0; i < drawn; ++i) {
     titles.push_back(fmt::format("{}: {}", channel_name(page)(i), number(weights(i))));
   }
   const Index most = strongest_channel(weights);
   const std::string strongest = fmt::format("{} on {}", number(weights(most)), channel_name(page)(most));
   return fmt::format("<div class=\"row\" role=\"img\" aria-label=\"weights of {}: {}\">{}", escaped(name),
                      escaped(strongest), label(name, strongest)) +
-         drawing::bars(weights, titles) + "</div>\n";
+         drawing::bars(weights.head(drawn), titles) + "</div>\n";
 }
 
 std::string weights(const Page& page) {
   if (!page.weights) return "";
   const Matrix<double> all = weights_of(page);
   const Index channels = std::min(all.rows(), most_bars);
+  const bool is_filtered = std::ranges::any_of(
+      page.model.options, [](const auto& o) { return o.first.ends_with("pass") || o.first == "notch"; });
   std::string out = fmt::format(
       "<h2 id=\"weights\">Channel weights</h2>\n<figure class=\"weights{}\">\n<figcaption>How much of each "
-      "channel a component makes, as a share of the channel's deviation: 1 or −1 is all of it. The bars of a "
+      "channel a component makes, as a share of the channel's deviation{}: 1 or −1 is all of it. The bars of "
+      "a "
       "component are enlarged to the height of the row; its largest share is written at the left.{}{}"
       "</figcaption>\n",
-      all.cols() > many_rows ? " many" : "", first_only(all.cols(), "components"),
+      all.cols() > many_rows ? " many" : "", is_filtered ? ", filtered as it was learned from" : "",
+      first_only(all.cols(), "components"),
       channels < all.rows()
           ? fmt::format(" Only the first {} of {} channels are drawn.", channels, all.rows())
           : "");
   for (Index k = 0; k < std::min(all.cols(), most_rows); ++k) {
     if (k % 8 == 0) out += channel_names(page, channels);
-    out += weight_row(page, source_name(page)(k), all.col(k).head(channels));
+    out += weight_row(page, source_name(page)(k), all.col(k), channels);
   }
   return out + "</figure>\n";
 }

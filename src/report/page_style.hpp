@@ -93,7 +93,7 @@ rect.down { fill: var(--true); }
 .card svg { height: 2.2rem; margin-top: .3rem; }
 .card svg.map { height: auto; aspect-ratio: 1; margin: 0; }
 .card path.line { stroke: var(--recovered); }
-path.head { stroke: #666; stroke-width: 1.3; }
+path.head { stroke: var(--soft); stroke-width: 1.3; }
 path.electrodes { stroke: #1a1a1a; stroke-width: 2.6; stroke-linecap: round; }
 .ends { display: flex; justify-content: space-between; font-size: .7rem; color: var(--soft);
   border-top: 1px solid var(--rule); }

@@ -174,6 +174,42 @@ TEST(Suggestions, NeedTheMapToTellABlinkWithoutEog) {
   EXPECT_EQ(kinds(suggestions(faces, {}))[blink], "");
 }
 
+TEST(Suggestions, NeedTheRimOfTheCapToTellAMuscle) {
+  const Eeg eeg;
+  const Faces faces = faces_of(eeg.model, MatrixRecording<double>(eeg.X), {.rate = rate});
+  EXPECT_EQ(kinds(suggestions(faces, {}))[muscle], "");
+  // No electrode is at the forehead, but at the rim: that is enough.
+  Positions positions = eeg.positions;
+  for (std::size_t i = 0; i < 3; ++i) positions[i].reset();
+  EXPECT_EQ(kinds(suggestions(faces, positions))[muscle], "muscle");
+  for (std::size_t i = 3; i < positions.size(); ++i) {
+    if (names[i] != "F3" && names[i] != "Fz" && names[i] != "F4" && names[i] != "C3" && names[i] != "Cz" &&
+        names[i] != "C4" && names[i] != "P3" && names[i] != "Pz" && names[i] != "P4")
+      positions[i].reset();
+  }
+  EXPECT_EQ(kinds(suggestions(faces, positions))[muscle], "");
+}
+
+TEST(Suggestions, NoiseIsNoMuscle) {
+  Eeg eeg;
+  eeg.X = Random(5).normal(eeg.X.rows(), frames);
+  eeg.model.mixing = Random(6).normal(eeg.X.rows(), eeg.X.rows());
+  eeg.model.unmixing = eeg.model.mixing.inverse();
+  eeg.model.kurtosis = Vector<double>::Constant(eeg.X.rows(), 3);
+  const Faces faces = faces_of(eeg.model, MatrixRecording<double>(eeg.X), {.rate = rate});
+  EXPECT_TRUE(suggestions(faces, eeg.positions).empty());
+  EXPECT_TRUE(suggestions(faces, {}).empty());
+}
+
+TEST(Suggestions, LeaveSomething) {
+  Eeg eeg;
+  eeg.model.mixing = Matrix<double>(eeg.model.mixing.leftCols(2));
+  eeg.model.unmixing = eeg.model.mixing.completeOrthogonalDecomposition().pseudoInverse();
+  eeg.model.kurtosis = Vector<double>::Constant(2, 3);
+  const Faces faces = faces_of(eeg.model, MatrixRecording<double>(eeg.X), {.rate = rate});
+  EXPECT_TRUE(suggestions(faces, eeg.positions).empty());  // a blink and a heart
+}
+
 TEST(Suggestions, AFrontalRhythmIsNoBlink) {
   const Eeg eeg;
   Faces swapped = faces_of(eeg.model, MatrixRecording<double>(eeg.X), {.rate = rate});

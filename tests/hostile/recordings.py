@@ -37,7 +37,8 @@ def brainvision(path, X, data, markers, rate=250):
     """A header, and the files of numbers and markers under the names it gives them."""
     kind = "Brain Vision Data Exchange {} File, Version 1.0\n"
     channels = "".join(f"Ch{k + 1}=C{k + 1},,1,uV\n" for k in range(X.shape[1]))
-    path.write_text(kind.format("Header") + f"[Common Infos]\nDataFile={data}\nMarkerFile={markers}\nDataFormat=BINARY\n"
+    path.write_text(kind.format("Header") + f"[Common Infos]\nDataFile={data}\nMarkerFile={markers}\n"
+                    "DataFormat=BINARY\n"
                     f"DataOrientation=MULTIPLEXED\nNumberOfChannels={X.shape[1]}\nSamplingInterval={1000000 // rate}\n"
                     f"[Binary Infos]\nBinaryFormat=IEEE_FLOAT_32\n[Channel Infos]\n{channels}")
     X.astype("<f4").tofile(path.parent / data)

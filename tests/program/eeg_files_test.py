@@ -2,6 +2,7 @@
 """EEG files of other programs against MNE and h5py, which have readers of their own."""
 import json
 import os
+import re
 import struct
 import subprocess
 import unittest
@@ -294,11 +295,43 @@ class Desk(EegFiles):
                         step = np.ptp(before[i]) / 65535  # of EDF
                         np.testing.assert_allclose(after[i], before[i], atol=step, rtol=1e-6)
 
+    def test_kinds_that_are_only_read_come_out_as_one_that_holds_their_rate(self):
+        path = self.folder() / "clock_resets.xdf"
+        before, info = self.convert(path)
+        self.ok("separate", path, "-o", self.dir / "out", "--method", "fobi")
+        sources, out = self.convert(self.dir / "out" / "sources.vhdr")
+        self.assertEqual((sources.shape, out["rate"]), (before.shape, info["rate"]))
+        page = (self.dir / "out" / "report.html").read_text()
+        command = re.search(r'id="removal">([^<]*)<', page).group(1).split()
+        self.assertEqual(command[-1], "clean.vhdr")
+        self.ok(*command[1:-1], self.dir / "clean.vhdr")
+        clean, out = self.convert(self.dir / "clean.vhdr")
+        self.assertEqual((clean.shape, out["rate"]), (before.shape, info["rate"]))
+        self.refused("reads XDF but does not write it; use .vhdr or .set", "apply", self.dir / "out" / "model.json",
+                     path, "--remove", "1", "-o", self.dir / "x.xdf")
+
+    def test_a_constant_channel_is_no_components_strongest(self):
+        """Fp1 is constant in it; and the table and the weights of the report name the same channels."""
+        done = self.ok("separate", self.folder() / "test_raw_chanloc.set", "-o", self.dir / "out", "--method", "fobi")
+        self.assertIn("constant: Fp1\n", done.stderr)
+        strongest = json.loads((self.dir / "out" / "summary.json").read_text())["strongest_on"]
+        self.assertGreater(len(set(strongest)), 10)
+        self.assertNotIn("Fp1", strongest)
+        page = (self.dir / "out" / "report.html").read_text()
+        weights = re.findall(r'weights of source(\d+): [-−\d.e]+ on ([^"]*)"', page)
+        self.assertGreater(len(weights), 10)
+        for k, channel in weights:
+            self.assertEqual(channel, strongest[int(k) - 1], k)
+
     def test_status_and_eog_are_left_out_unless_picked(self):
         path = self.folder() / "test_bdf_stim_channel.bdf"
         note = self.ok("fit", path, "-o", self.dir / "m.json", "--method", "fobi").stderr
         self.assertIn("1 channel is not learned from: Status (status)", note)
         self.assertEqual(json.loads((self.dir / "m.json").read_text())["names"], ["C3", "C4", "Cz"])
+        self.ok("separate", path, "-o", self.dir / "out", "--method", "fobi")
+        page = (self.dir / "out" / "report.html").read_text()
+        self.assertIn("1 channel is not learned from: Status (status)", page)
+        self.assertNotIn("scalp maps", page)  # of three electrodes there are none
         self.ok("fit", path, "-o", self.dir / "m.json", "--method", "fobi", "--pick", "C*", "--exclude", "cz")
         self.assertEqual(json.loads((self.dir / "m.json").read_text())["names"], ["C3", "C4"])
         self.refused("no channel is of the type or name 'P9'", "fit", path, "-o", self.dir / "n.json", "--pick", "P9")
@@ -342,6 +375,8 @@ class Bids(EegFiles):
         self.assertIn("calls channels bad", done.stderr)
         self.ok("fit", edf, "-o", self.dir / "m.json", "--method", "fobi")
         self.assertEqual(json.loads((self.dir / "m.json").read_text())["names"], ["A", "C", "D"])
+        (folder / "sub-01_electrodes.tsv").write_text("name\tx\ty\nA\t85\t0\n")
+        self.assertIn("has no column z; its positions are not used", self.ok("info", edf).stderr)
 
 
 class BeforeTheFit(EegFiles):
@@ -367,8 +402,7 @@ class BeforeTheFit(EegFiles):
         np.testing.assert_allclose(m["mean"], X32.mean(axis=1), rtol=1e-9, atol=1e-9)
         self.assertEqual(m["options"]["highpass"], "2")
         # The sources of the filtered recording are white; those of the recording as it is are what apply gives.
-        filtered = signal.sosfiltfilt(signal.butter(4, 2, "highpass", fs=128, output="sos"), X32, axis=1,
-                                      padlen=15)
+        filtered = signal.sosfiltfilt(signal.butter(4, 2, "highpass", fs=128, output="sos"), X32, axis=1, padlen=15)
         W = np.array(m["unmixing"])
         np.testing.assert_allclose(np.cov(W @ filtered), np.eye(10), atol=1e-3)
         self.ok("apply", self.dir / "m.json", path, "-o", self.dir / "y.npy")
@@ -382,7 +416,8 @@ class BeforeTheFit(EegFiles):
     def test_average_reference(self):
         X, _ = eeg_with_drift()
         path = self.write(X, [f"E{k}" for k in range(10)])
-        self.ok("fit", path, "-o", self.dir / "m.json", "--method", "fobi", "--reference", "average")
+        done = self.ok("fit", path, "-o", self.dir / "m.json", "--method", "fobi", "--reference", "average")
+        self.assertNotIn("independent signals", done.stderr)  # one less is what the option does
         m = self.model()
         W, A = np.array(m["unmixing"]), np.array(m["mixing"])
         self.assertEqual(W.shape, (9, 10))

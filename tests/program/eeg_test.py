@@ -69,6 +69,12 @@ def recording(folder):
     return folder / "eeg.edf", A, S
 
 
+def entropy(y):
+    m = int(math.sqrt(len(y)))
+    v = np.sort(y)
+    return np.log((v[m:] - v[:-m]) * (len(y) + 1) / m).mean()
+
+
 class Positions(Program):
     @needs(HAS_MNE, "MNE is not installed")
     def test_the_system_is_that_of_mne(self):
@@ -177,8 +183,18 @@ class Desk(Program):
         self.assertEqual((self.dir / "a.edf").read_bytes(), (self.dir / "b.edf").read_bytes())
         self.ok("apply", self.dir / "out/model.json", self.edf, "--remove", "suggested", "-o", self.dir / "c.edf")
         self.assertEqual((self.dir / "a.edf").read_bytes(), (self.dir / "c.edf").read_bytes())
-        self.refused("suggests no 'heart': its suggestions are of blink", "apply", self.dir / "out/model.json",
-                     self.edf, "--remove", "heart", "-o", self.dir / "d.edf")
+        # What is not suggested is told, and the rest done: a loop over subjects goes on.
+        note = self.ok("apply", self.dir / "out/model.json", self.edf, "--remove", "blink,heart", "-o",
+                       self.dir / "d.edf")
+        self.assertIn("suggests no 'heart': its suggestions are of blink; none is removed", note.stderr)
+        self.assertEqual((self.dir / "a.edf").read_bytes(), (self.dir / "d.edf").read_bytes())
+        self.ok("apply", self.dir / "out/model.json", self.edf, "--remove", "heart", "-o", self.dir / "e.npy")
+        self.ok("apply", self.dir / "out/model.json", self.edf, "--remove", "none", "-o", self.dir / "f.npy")
+        self.assertEqual((self.dir / "e.npy").read_bytes(), (self.dir / "f.npy").read_bytes())
+        self.refused("suggests no 'hart': its suggestions are of blink; kinds are", "apply",
+                     self.dir / "out/model.json", self.edf, "--remove", "hart", "-o", self.dir / "x.edf")
+        self.refused("suggests no 'heart'", "apply", self.dir / "out/model.json", self.edf, "--keep", "heart",
+                     "-o", self.dir / "x.edf")
         self.refused("has components 1 to", "apply", self.dir / "out/model.json", self.edf, "--remove", "99",
                      "-o", self.dir / "d.edf")
 
@@ -274,6 +290,33 @@ class Desk(Program):
             self.ok("apply", self.dir / name, self.dir / "x.npy", "--rate", RATE, "-o", self.dir / f"{name}.npy")
         np.testing.assert_allclose(np.load(self.dir / "amica.npy"), np.load(self.dir / "m.json.npy"), atol=1e-8)
 
+    def test_amica_s_folder_is_of_the_channels_that_were_learned_from(self):
+        """It does not name them: the recording has an EOG besides, which was left out."""
+        self.ok("fit", self.edf, "-o", self.dir / "m.json", "-m", "fobi", "--amica", self.dir / "amica")
+        for name in ("m.json", "amica"):
+            self.ok("apply", self.dir / name, self.edf, "-o", self.dir / f"{name}.npy")
+            self.ok("apply", self.dir / name, self.edf, "--remove", "2", "-o", self.dir / f"{name}-clean.npy")
+        for end in (".npy", "-clean.npy"):
+            ours, theirs = (np.load(self.dir / (name + end)) for name in ("m.json", "amica"))
+            np.testing.assert_allclose(theirs, ours, atol=1e-8 * abs(ours).max())
+        scores = [json.loads(self.ok("score", "--recording", self.edf, "--model", self.dir / name, "--json").stdout)
+                  ["mutual_information_reduction"] for name in ("m.json", "amica")]
+        self.assertAlmostEqual(scores[0], scores[1], places=6)
+
+    def test_models_of_fewer_components_than_channels_are_scored_on_what_they_span(self):
+        self.ok("fit", self.edf, "-o", self.dir / "m.json", "-m", "fobi", "--reference", "average")
+        done = self.ok("score", "--recording", self.edf, "--model", self.dir / "m.json")
+        self.assertIn(f"of the {len(NAMES) - 1} principal components of what the model spans", done.stdout)
+        U = np.array(json.loads((self.dir / "m.json").read_text())["unmixing"])
+        self.ok("apply", self.dir / "m.json", self.edf, "--remove", "none", "-o", self.dir / "x.npy")
+        X = np.load(self.dir / "x.npy").T[:len(NAMES)]
+        X -= X.mean(axis=0)  # the average reference, which has as many dimensions as there are components
+        V = np.linalg.svd(X - X.mean(axis=1, keepdims=True), full_matrices=False)[0][:, :len(U)]
+        Z, W = V.T @ X, U @ V
+        expected = sum(map(entropy, Z)) - sum(map(entropy, W @ Z)) + np.linalg.slogdet(W)[1]
+        done = self.ok("score", "--recording", self.edf, "--model", self.dir / "m.json", "--json")
+        self.assertAlmostEqual(json.loads(done.stdout)["mutual_information_reduction"], expected, places=4)
+
     def test_amica_with_models_and_centres(self):
         """Two models, of which the second is likelier, fewer components than channels, and c."""
         rng = np.random.default_rng(8)
@@ -303,11 +346,6 @@ class Desk(Program):
                            self.dir / f"{method}.json", "--json").stdout
             scores[method] = json.loads(text)
         U = np.array(json.loads((self.dir / "picard.json").read_text())["unmixing"])
-
-        def entropy(y):
-            m = int(math.sqrt(len(y)))
-            v = np.sort(y)
-            return np.log((v[m:] - v[:-m]) * (len(y) + 1) / m).mean()
 
         expected = (sum(map(entropy, X.T)) - sum(map(entropy, (X @ U.T).T)) + np.linalg.slogdet(U)[1])
         self.assertAlmostEqual(scores["picard"]["mutual_information_reduction"], expected, places=4)

@@ -24,6 +24,43 @@ def limited(*args):
                           text=True, timeout=60)
 
 
+class StandardInput(Program):
+    """"-" is as the file is."""
+
+    def test_text_and_numbers(self):
+        rng = np.random.default_rng(7)
+        X = rng.laplace(size=(3000, 3)) @ rng.normal(size=(3, 3))
+        np.savetxt(self.dir / "x.csv", X, "%.9g", ",", header="a,b,c", comments="")
+        np.savetxt(self.dir / "x.tsv", X, "%.9g", "\t")
+        X.astype("<f8").tofile(self.dir / "x.f64")
+        for name, more in (("x.csv", []), ("x.csv", ["--format", "csv"]), ("x.tsv", []), ("x.tsv", ["--format", "tsv"]),
+                           ("x.f64", ["--format", "f64", "--channels", 3])):
+            with self.subTest((name, more)):
+                piped = lambda *args: subprocess.run([DEMIX, *map(str, args)], input=(self.dir / name).read_bytes(),
+                                                     capture_output=True, timeout=60)
+                size = more[2:]
+                done = piped("info", "-", "--json", *more)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                ours, theirs = json.loads(done.stdout), json.loads(run("info", self.dir / name, "--json", *size).stdout)
+                self.assertEqual({**ours, "file": "", "kind": ""}, {**theirs, "file": "", "kind": ""})
+                self.assertEqual(piped("fit", "-", "-o", self.dir / "p.json", "-m", "fobi", *more).returncode, 0)
+                self.ok("fit", self.dir / name, "-o", self.dir / "f.json", "-m", "fobi", *size)
+                self.assertEqual((self.dir / "p.json").read_bytes(), (self.dir / "f.json").read_bytes())
+                done = piped("separate", "-", "-o", self.dir / "out", "-m", "fobi", *more)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue((self.dir / "out" / f"sources.{'csv' if not more else more[1]}").exists())
+
+    def test_what_is_wrong_is_said(self):
+        for text, args, part, code in ((b"", ("info", "-"), b"is empty", 1),
+                                       (b"\0\1\2\3", ("info", "-"), b"give --format f32", 2),
+                                       (b"1,2\n3,x\n", ("info", "-"), b"standard-input.csv", 1),
+                                       (b"1,2\n", ("info", "-", "-"), b"only once", 2)):
+            done = subprocess.run([DEMIX, *args], input=text, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(part, done.stderr)
+        self.refused("--format is of standard input", "info", __file__, "--format", "csv", code=2)
+
+
 class Orientation(Program):
     def setUp(self):
         super().setUp()

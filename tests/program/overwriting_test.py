@@ -110,14 +110,16 @@ class InputsAreKept(Files):
         for args in (("info", self.x), ("stream", self.x), ("score", "--truth", self.x, self.x)):
             before = self.x.read_bytes()
             with open(self.x, "a") as stdout:
-                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
+                result = subprocess.run([DEMIX, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+                                        timeout=60)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn("which is read", result.stderr)
             self.assertEqual(self.x.read_bytes(), before)
 
     def test_files_that_a_header_names(self):
         """The readers tell what they open: no list of extensions does."""
-        for header, data, markers in (("b.vhdr", "b.bin", "b.marks"), ("E.vhdr", "E.EEG", ""), ("U.VHDR", "U.eeg", "U.VMRK")):
+        for header, data, markers in (("b.vhdr", "b.bin", "b.marks"), ("E.vhdr", "E.EEG", ""),
+                                      ("U.VHDR", "U.eeg", "U.VMRK")):
             files = self.brainvision(header, data, markers)
             for out in files:
                 self.untouched(files, "fit", files[0], "-o", out)
@@ -212,8 +214,8 @@ class InputsAreKept(Files):
             before = bad.read_bytes()
             for both in (False, True):
                 with open(bad, "a") as stderr:
-                    result = subprocess.run([DEMIX, *map(str, args)], stdout=stderr if both else subprocess.PIPE, stderr=stderr,
-                                            text=True, timeout=60)
+                    result = subprocess.run([DEMIX, *map(str, args)], stdout=stderr if both else subprocess.PIPE,
+                                            stderr=stderr, text=True, timeout=60)
                 self.assertEqual(result.returncode, 2, args)
                 self.assertEqual(bad.read_bytes(), before, args)
                 self.assertIn("standard error goes to", result.stdout or "standard error goes to")

@@ -185,6 +185,8 @@ for (let i = 0; i < pixels.length; i += 4)
   if (pixels[i + 3] > 250) seen.add([pixels[i], pixels[i + 1], pixels[i + 2]].join());
 return [...seen]"""
         self.assertTrue({"213,94,0", "26,26,26"} <= set(run(colours)))  # before and after
+        top = colours.replace("canvas.width, canvas.height", "canvas.width, 2")
+        self.assertNotIn("213,94,0", run(top))  # the blink is not cut off
         run(click % f"'#sorted input[value=\"{marked[0]}\"]'")
         self.assertEqual(shown()[2], "")
         self.assertNotIn("213,94,0", run(colours))

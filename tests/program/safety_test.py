@@ -292,7 +292,8 @@ class Words(Files):
         for command, option, most in (("fit", "--stability", 10000), ("compare", "--draws", 1000000)):
             for word in ("99999999999999999999", "-99999999999999999999", "x"):
                 self.refused(f"{option}: expected a whole number from {int(option == '--draws')} to {most}, got {word}",
-                             command, f"{option}={word}", *([] if command == "compare" else ["x.csv", "-o", "m.json"]), code=2)
+                             command, f"{option}={word}",
+                             *([] if command == "compare" else ["x.csv", "-o", "m.json"]), code=2)
         for word in ("18446744073709551616", "-1", "99999999999999999999999", "1.5", "x"):
             self.refused("--seed: expected a whole number from 0 to 18446744073709551615", "generate", "--seed", word,
                          "-o", self.dir / "g", code=2)

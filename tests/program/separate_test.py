@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """demix separate, fit, apply, info and score on files, as people use them. Real recordings come from $DEMIX_DATA;
 where there are none, made-up ones stand in."""
+import ctypes
 import json
 import os
 import resource
@@ -21,6 +22,26 @@ def write_wav(path, x, rate=8000):
     with wave.open(str(path), "wb") as f:
         f.setparams((1, 2, rate, 0, "NONE", ""))
         f.writeframes((x / np.abs(x).max() * 32000).astype("<i2").tobytes())
+
+
+class SoundInfo(ctypes.Structure):
+    _fields_ = [("frames", ctypes.c_int64)] + [(name, ctypes.c_int) for name in
+                                               ("rate", "channels", "format", "sections", "seekable")]
+
+
+def write_mp3(path, x, rate):
+    """By libsndfile: demix only reads it."""
+    lib = ctypes.CDLL("libsndfile.so.1")
+    lib.sf_open.restype = ctypes.c_void_p
+    lib.sf_open.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(SoundInfo)]
+    lib.sf_writef_double.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    lib.sf_close.argtypes = [ctypes.c_void_p]
+    x = np.ascontiguousarray(x, float)
+    info = SoundInfo(0, rate, x.shape[1], 0x230082, 0, 0)  # MPEG, layer III
+    file = lib.sf_open(os.fsencode(path), 0x20, ctypes.byref(info))
+    assert file, "libsndfile does not write MP3"
+    lib.sf_writef_double(file, x.ctypes.data, len(x))
+    lib.sf_close(file)
 
 
 class Separate(Program):
@@ -105,6 +126,20 @@ class Separate(Program):
             self.assertEqual((info["channels"], info["frames"], info["rate"]), (2, 4000, 8000), kind)
             self.assertAlmostEqual(max(-info["channel"][0]["least"], info["channel"][0]["most"]), 0.9, delta=tolerance)
         self.refused("whole number of frames per second", "apply", self.dir / "m.json", made, "-o", self.dir / "x.flac")
+
+    def test_mp3(self):
+        """Written by libsndfile itself; sources come as .wav."""
+        t = np.arange(16000) / 8000
+        x = np.column_stack([0.5 * np.sin(2 * np.pi * 440 * t), 0.3 * np.sin(2 * np.pi * 97 * t) ** 3])
+        write_mp3(self.dir / "x.mp3", x @ np.array([[1, 0.4], [0.5, 1]]), 8000)
+        info = json.loads(self.ok("info", self.dir / "x.mp3", "--json").stdout)
+        self.assertEqual((info["channels"], info["frames"], info["rate"]), (2, 16000, 8000))
+        self.ok("separate", self.dir / "x.mp3", "-o", self.dir / "out", "--method", "fobi", "--no-report")
+        sources = np.array([self.read_float_wav(self.dir / "out" / f"source{k}.wav") for k in (1, 2)])
+        r = abs(np.corrcoef(sources, x.T)[:2, 2:])
+        self.assertGreater(min(r.max(axis=0)), 0.99)
+        self.refused("reads MP3 but does not write it; use .wav", "apply", self.dir / "out/model.json",
+                     self.dir / "x.mp3", "-o", self.dir / "y.mp3")
 
     def test_files_together_must_agree(self):
         rng = np.random.default_rng(1)
