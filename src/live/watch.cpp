@@ -53,6 +53,7 @@ Snapshot nothing_yet(const PageOptions& o) {
 
 // What an output adds at the electrodes, drawn over the head: rows of a square from the nose, the largest 1.
 ordered_json map_of(const eeg::Positions& positions, const Vector<double>& mixing) {
+  if (positions.empty()) return nullptr;
   const eeg::ScalpMaps maps = eeg::scalp_maps(positions, mixing, 32);
   if (maps.size == 0 || mixing.isZero()) return nullptr;
   const Matrix<float>& grid = maps.grids[0];

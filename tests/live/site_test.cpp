@@ -155,6 +155,7 @@ TEST_F(SiteTest, TellsTheStatusOfTheStream) {
   const json o = json::parse(get("/output", {{"output", "2"}}).body);
   EXPECT_EQ(o["weights"].size(), 3U);
   EXPECT_EQ(o["spectrum"].size(), 512U);
+  EXPECT_TRUE(o["map"].is_null());  // no positions were given
 }
 
 TEST_F(SiteTest, GivesTheModelAndSavesIt) {
@@ -267,6 +268,7 @@ TEST_F(SiteTest, SurvivesMalformedRequests) {
       }
       if (bytes.empty()) break;
     }
+    if (bytes.find(site.key()) != std::string::npos) continue;  // the key was put right again
     EXPECT_EQ(talk(bytes).find(" 200 OK"), std::string::npos) << bytes;
   }
 }
