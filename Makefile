@@ -1,4 +1,4 @@
-# make demo    install what building needs, build, and see it work
+# make demo    install what building and its picture need, build, and see it work
 # make test    install what testing needs besides, build, and run every test, optimised
 # make asan    the same tests, but the bars, under ASan and UBSan
 # make build   leaves the program at build/demix
@@ -24,7 +24,7 @@ SECONDS ?= 60
 build: build/.configured
 	cmake --build build -j $(JOBS) --target demix-program
 
-demo: build
+demo: build scripts/.installed-demo
 	build/demix demo -o demo
 
 # A virtual environment that sees the packages of the system, and demix. PYTHON: Debian's, unless another is named.

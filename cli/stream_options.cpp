@@ -76,8 +76,7 @@ void check_arguments(const StreamArguments& o, std::optional<io::Encoding> input
   if (input && *input <= io::Encoding::s32 && o.channels == 0)
     throw UsageError("raw input does not say how many channels it has; give --channels");
   if (o.freeze && o.start.empty()) throw UsageError("--freeze goes with --start");
-  if (o.json && o.status == 0 && !o.page)
-    throw UsageError("--json needs --status SECONDS or --page");
+  if (o.json && o.status == 0 && !o.page) throw UsageError("--json needs --status SECONDS or --page");
   if (!o.start.empty() && !one_pass) throw UsageError("--start: only with --learn one-pass");
   if (o.writes_channels() && !one_pass) throw UsageError("--remove: only with --learn one-pass");
   if (!o.trace.empty() && one_pass)

@@ -19,8 +19,7 @@ void translate(std::exception_ptr p) {
   try {
     if (p) std::rethrow_exception(p);
   } catch (const demix::NoSuchOption& e) {
-    const std::string text =
-        "method " + e.method + " has no option " + python_name(e.option) + e.of_form;
+    const std::string text = "method " + e.method + " has no option " + python_name(e.option) + e.of_form;
     PyErr_SetString(PyExc_ValueError, text.c_str());
   }
 }
