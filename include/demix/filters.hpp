@@ -3,17 +3,12 @@
 #include <array>
 #include <vector>
 
+#include "demix/causal_filter.hpp"
 #include "demix/recording.hpp"
 
 /// Filters of recordings, as cascades of second-order sections, and recordings of some channels or frames of
 /// another.
 namespace demix {
-
-/// H(z) = (b0 + b1/z + b2/z^2) / (1 + a1/z + a2/z^2)
-struct FilterSection {
-  double b0 = 1, b1 = 0, b2 = 0, a1 = 0, a2 = 0;
-};
-using Filter = std::vector<FilterSection>;
 
 /// Butterworth's, of even order; half the power at `hz`. Throws std::invalid_argument unless it is between 0
 /// and half the rate.
@@ -22,8 +17,8 @@ Filter butterworth_highpass(int order, double hz, double rate);
 /// Nothing left at `hz`; half the power at a distance of hz / (2 quality).
 Filter notch(double hz, double quality, double rate);
 
-/// Which filters to use; 0 or empty = none. Each is passed forward and backward: no shift in time, twice the
-/// order.
+/// Which filters to use; 0 or empty = none. Over recordings each is passed forward and backward: no shift in
+/// time, twice the order.
 struct FilterOptions {
   double highpass = 0, lowpass = 0;  ///< Hz; Butterworth of order 4
   std::vector<double> notches = {};  ///< Hz; of quality 30

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "demix/causal_filter.hpp"
 #include "demix/model.hpp"
 #include "demix/network_trace.hpp"
 #include "demix/weight.hpp"
@@ -35,9 +36,14 @@ struct StreamOptions {
   Index replay = 16384;            ///< frames kept to draw from
   std::uint64_t seed = 0;          ///< of the network's start and of the draws
   Weight weight = Weight::square;  ///< the network's modulator w(||y||^2). Not with one-pass
+  /// What is learned from: the frames as they leave this filter. One-pass only; empty = the frames as they
+  /// are. Outputs are of the frames as they are, unless `filter_output`.
+  Filter filter = {};
+  bool filter_output = false;
 
   static constexpr double least_memory = 1024;
   static constexpr double most_memory = 1e15;
+  static constexpr std::size_t most_sections = 64;  // of the filter
 
   void validate(Index channels) const;
   bool operator==(const StreamOptions&) const = default;
@@ -119,8 +125,10 @@ class StreamSeparator {
   /// E[x y^T], channels x outputs: what each output adds to the channels. 0 if it learns with the network.
   const Matrix<double>& mixing() const;
   const Vector<double>& mean() const;  ///< of the channels, with U: y = U (x - mean)
-  StreamStatus status() const;         ///< takes longer than a step
-  StreamCounts counts() const;         ///< takes no time
+  /// The last frame as it was learned from: as it leaves the filter.
+  Eigen::Ref<const Vector<double>> filtered() const;
+  StreamStatus status() const;  ///< takes longer than a step
+  StreamCounts counts() const;  ///< takes no time
 
   /// Learning with the network: the last frame into the trace. Else nothing.
   void note(NetworkTrace& trace) const;

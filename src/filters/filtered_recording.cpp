@@ -6,39 +6,12 @@
 namespace demix {
 namespace {
 
-// What a section is in after it has seen the same value for ever, relative to that value; and what comes out.
-struct Settled {
-  double z1 = 0, z2 = 0, gain = 1;
-};
-
-Settled settled(const FilterSection& s, double input) {
-  const double out = input * (s.b0 + s.b1 + s.b2) / (1 + s.a1 + s.a2);
-  const double z2 = s.b2 * input - s.a2 * out;
-  return {s.b1 * input - s.a1 * out + z2, z2, out};
-}
-
-// In place, from the first column to the last or back; it begins as if the first value had been there for
-// ever.
+// In place, from the first column to the last or back.
 void run(const Filter& filter, Matrix<double>& X, bool backward) {
-  const Index n = X.cols();
-  if (n == 0) return;
-  const Vector<double> start = X.col(backward ? n - 1 : 0);
-  double gain = 1;
-  Vector<double> z1(X.rows()), z2(X.rows());
-  for (const FilterSection& s : filter) {
-    const Settled at = settled(s, gain);
-    gain = at.gain;
-    z1 = at.z1 * start;
-    z2 = at.z2 * start;
-    for (Index k = 0; k < n; ++k) {
-      double* x = X.col(backward ? n - 1 - k : k).data();
-      for (Index i = 0; i < X.rows(); ++i) {
-        const double in = x[i], out = s.b0 * in + z1[i];
-        z1[i] = s.b1 * in - s.a1 * out + z2[i];
-        z2[i] = s.b2 * in - s.a2 * out;
-        x[i] = out;
-      }
-    }
+  CausalFilter running(filter, X.rows());
+  for (Index k = 0; k < X.cols(); ++k) {
+    auto x = X.col(backward ? X.cols() - 1 - k : k);
+    running.step(x, x);
   }
 }
 

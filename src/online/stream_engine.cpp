@@ -21,6 +21,7 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
       detector_(outputs_, WhiteCoordinates::block_for(channels)),
       sample_(channels, o.learn == StreamOptions::Learn::one_pass ? 0 : network_sample, 0, o.seed + 2),
       random_(o.seed + 1) {
+  if (!o.filter.empty()) filter_.emplace(o.filter, n_);
   if (o.learn == StreamOptions::Learn::one_pass) {
     learner_.emplace(n_, o.components, resolution, o.memory, o.seed);
   } else {
@@ -44,6 +45,9 @@ StreamEngine::StreamEngine(Index channels, const StreamOptions& o, double resolu
   x = Vector<double>::Zero(kernels::leading<double>(n_));
   centred_ = x;
   y = Vector<double>::Zero(ld);
+  filtered_ = x;
+  filtered_output_ = y;
+  filtered_mean_ = running_mean_ = mean_;
   overlap_ = Matrix<double>::Zero(outputs_, outputs_);
   slot_of_.assign(static_cast<std::size_t>(outputs_), 0);
   taken_.assign(static_cast<std::size_t>(outputs_), 0);
@@ -75,6 +79,7 @@ void StreamEngine::loaded() const {
   const auto taken = [](const auto& frames) {
     return (frames.colwise().squaredNorm().array() < too_large).all();
   };
+  require_state(taken(filtered_) && taken(running_mean_) && running_count_ >= 0, "a frame that cannot be");
   require_state(taken(past_) && taken(X_) && taken(sample().frames()), "a frame that would be refused");
 }
 
@@ -93,25 +98,47 @@ bool StreamEngine::step() {
   if (!usable) ++refused_;
   if (network_) return network_step(usable);
 
-  double activity = 0;
-  if (rank_ > 0) {  // y <- U (x - mean)
-    centred_.head(n_) = frame - mean_;
-    kernels::project(U_.data(), U_.rows(), outputs_, n_, centred_.data(), y.data());
-    activity = y.head(outputs_).squaredNorm();
-    if (!(activity < beyond_reason)) return refuse();
+  double activity = project(frame, mean_, y);
+  if (!(activity < beyond_reason)) return refuse();
+  bool teaches = usable;
+  if (filter_) {
+    filter_->step(frame, filtered_.head(n_));
+    activity = project(filtered_.head(n_), filtered_mean_, filtered_output_);
+    teaches = usable && filtered_.squaredNorm() < too_large && activity < beyond_reason;
+    if (options_.filter_output) {
+      if (!(activity < beyond_reason)) return refuse();
+      y = filtered_output_;
+    }
   }
   if (frozen_) return usable;
-  if (usable) {
+  if (teaches) {
+    if (filter_) follow_mean(frame);
     if (!gate_open_) {
       collect();
     } else if (!options_.robust || rank_ == 0 || gate_.passes(activity)) {
-      learn();
+      learn(learned_frame(), learned_output());
     } else {
       ++outliers_;
     }
   }
   work();
   return usable;
+}
+
+// out <- U (frame - mean); its squared length
+double StreamEngine::project(const Eigen::Ref<const Vector<double>>& frame, const Vector<double>& mean,
+                             Vector<double>& out) {
+  if (rank_ == 0) return 0;
+  centred_.head(n_) = frame - mean;
+  kernels::project(U_.data(), U_.rows(), outputs_, n_, centred_.data(), out.data());
+  return out.head(outputs_).squaredNorm();
+}
+
+// What is learned from has lost its mean in the filter.
+void StreamEngine::follow_mean(const Eigen::Ref<const Vector<double>>& frame) {
+  ++running_count_;
+  if (options_.memory > 0) running_count_ = std::min(running_count_, options_.memory);
+  running_mean_ += (frame - running_mean_) / running_count_;
 }
 
 bool StreamEngine::network_step(bool usable) {
@@ -140,7 +167,7 @@ void StreamEngine::note(NetworkTrace& trace) const {
 
 // Robust: the first frames wait until it can be told which are outliers.
 void StreamEngine::collect() {
-  past_.col(past_size_++) = x.head(n_);
+  past_.col(past_size_++) = learned_frame();
   if (past_size_ == past_.cols()) open_gate();
 }
 void StreamEngine::open_gate() {
@@ -153,17 +180,16 @@ void StreamEngine::open_gate() {
       ++outliers_;
       continue;
     }
-    x.head(n_) = first.col(t);
-    learn();
+    learn(first.col(t), learned_output());
     while (learner_->adding()) work();
   }
 }
 
-// x goes into the next block; a full one to the learner.
-void StreamEngine::learn() {
-  learner_->remember(x.head(n_));
-  X_.col(pending_) = x.head(n_);
-  Y_.col(pending_) = y;
+// The frame goes into the next block; a full one to the learner.
+void StreamEngine::learn(const Eigen::Ref<const Vector<double>>& frame, const Vector<double>& output) {
+  learner_->remember(frame);
+  X_.col(pending_) = frame;
+  Y_.col(pending_) = output;
   if (++pending_ < X_.cols()) return;
   pending_ = 0;
   while (learner_->adding()) work();  // never: a block takes fewer pieces than it has frames
@@ -180,6 +206,7 @@ void StreamEngine::learn() {
 // What was learned is put out until enough frames are there to replace it.
 void StreamEngine::begin_anew() {
   learner_->clear();
+  running_count_ = 0;
   next_look_ = 0;
   ordered_ = false;
   relearning_ = true;
@@ -244,7 +271,8 @@ void StreamEngine::adopt() {
     U_.row(slot) = sign * learner_->unmixing().row(k);
     mixing_.col(slot) = sign * learner_->mixing().col(k);
   }
-  mean_ = learner_->mean();
+  filtered_mean_ = learner_->mean();
+  mean_ = filter_ ? running_mean_ : filtered_mean_;
   rank_ = r;
   look(r);
 }

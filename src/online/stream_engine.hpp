@@ -15,6 +15,7 @@
 ///
 ///   frame -> y = U (x - mean) -> gate -> block -> detector, one-pass ICA -> U
 ///
+/// with a filter, if there is one, before the gate,
 /// with one piece of the work on U at each step. Learning from replay or from the frame, it is
 /// the network instead.
 namespace demix {
@@ -48,6 +49,7 @@ class StreamEngine {
   void copy_unmixing(Matrix<double>& U) const;
   const Matrix<double>& mixing() const { return mixing_; }
   const Vector<double>& mean() const { return network_ ? network_->mean() : mean_; }
+  Eigen::Ref<const Vector<double>> learned_frame() const { return (filter_ ? filtered_ : x).head(n_); }
   void note(NetworkTrace& trace) const;
   StreamStatus status() const;
   StreamCounts counts() const;
@@ -55,6 +57,7 @@ class StreamEngine {
 
   template <typename Archive>
   void fields(Archive& a) {
+    if (filter_) a(*filter_, filtered_, filtered_mean_, running_mean_, running_count_);
     a(frames_, refused_, outliers_, changes_, last_change_, pending_, gate_open_, ordered_, relearning_,
       hold_, frozen_, next_look_, since_look_, moved_, rank_, U_, mixing_, then_, mean_, X_, Y_, y, past_,
       past_size_, past_at_, slot_of_, detector_, gate_, sample_, random_);
@@ -69,9 +72,15 @@ class StreamEngine {
  private:
   bool refuse();
   bool network_step(bool usable);
+  double project(const Eigen::Ref<const Vector<double>>& frame, const Vector<double>& mean,
+                 Vector<double>& out);
+  void run_filter(const Eigen::Ref<const Vector<double>>& frame);
+  const Vector<double>& learned_output() const { return filter_ ? filtered_output_ : y; }
+  const Vector<double>& learned_mean() const { return filter_ ? filtered_mean_ : mean(); }
+  void follow_mean(const Eigen::Ref<const Vector<double>>& frame);
   void collect();
   void open_gate();
-  void learn();
+  void learn(const Eigen::Ref<const Vector<double>>& frame, const Vector<double>& output);
   void begin_anew();
   void work();
   double relearn() const { return std::max<double>(512, 4 * static_cast<double>(n_)); }
@@ -89,6 +98,7 @@ class StreamEngine {
   Index outputs_;
   std::optional<NaturalNetwork<double>> network_;  // learning from replay or from the frame
   std::optional<OnePassIca> learner_;              // or learning in one pass
+  std::optional<CausalFilter> filter_;             // of what it learns from
   ChangeDetector detector_;
   OutlierGate gate_;
   Reservoir sample_;  // of the network's frames; the learner has its own
@@ -99,6 +109,10 @@ class StreamEngine {
   std::int64_t outliers_ = 0;
   std::int64_t changes_ = 0;
   std::int64_t last_change_ = -1;
+
+  Vector<double> filtered_, filtered_output_, filtered_mean_;  // the frame, its output, the mean with U
+  Vector<double> running_mean_;                                // of the frames as they come
+  double running_count_ = 0;
 
   Matrix<double> X_, Y_;  // the next block, and what was put out for it
   Index pending_ = 0;     // frames in it

@@ -28,6 +28,16 @@ void StreamOptions::validate(Index channels) const {
   if (learn != Learn::one_pass && (memory > 0 || robust)) {
     throw std::invalid_argument("memory, robust: only with learn = one-pass");
   }
+  if (filter_output && filter.empty()) throw std::invalid_argument("filter_output: there is no filter");
+  if (learn != Learn::one_pass && !filter.empty())
+    throw std::invalid_argument("filter: only with learn = one-pass");
+  if (filter.size() > most_sections) {
+    throw std::invalid_argument("filter: expected at most " + std::to_string(most_sections) +
+                                " sections, got " + std::to_string(filter.size()));
+  }
+  for (const FilterSection& section : filter) {
+    if (!section.is_stable()) throw std::invalid_argument("filter: it is not stable");
+  }
   if (learn == Learn::one_pass && weight != Weight::square) {
     throw std::invalid_argument("weight: only with learn = replay or frame");
   }
@@ -155,6 +165,10 @@ const Vector<double>& StreamSeparator<T>::mean() const {
   return engine_->mean();
 }
 template <typename T>
+Eigen::Ref<const Vector<double>> StreamSeparator<T>::filtered() const {
+  return engine_->learned_frame();
+}
+template <typename T>
 StreamStatus StreamSeparator<T>::status() const {
   return engine_->status();
 }
@@ -175,17 +189,21 @@ Model StreamSeparator<T>::model() const {
 
 namespace {
 
-constexpr std::string_view magic = "demix stream state 3\n";
+constexpr std::string_view magic = "demix stream state 4\n";
 
 // What is needed to make the object before its fields are loaded.
 struct Header {
   Index channels = 0;
   int scalar = 0;
   StreamOptions options;
+  std::size_t sections = 0;  // of the filter
   template <typename Archive>
   void fields(Archive& a) {
     a(channels, scalar, options.learn, options.components, options.memory, options.robust, options.saturation,
-      options.replay, options.seed, options.weight);
+      options.replay, options.seed, options.weight, options.filter_output, sections);
+    require_state(sections <= StreamOptions::most_sections, "too long a filter");
+    options.filter.resize(sections);
+    a(options.filter);
   }
   void loaded() const {
     using Learn = StreamOptions::Learn;
@@ -204,7 +222,7 @@ struct Header {
 template <typename T>
 std::string StreamSeparator<T>::state() const {
   Saver saver;
-  Header header{engine_->channels(), sizeof(T), engine_->options()};
+  Header header{engine_->channels(), sizeof(T), engine_->options(), engine_->options().filter.size()};
   saver(header, *engine_);
   std::uint64_t sum = checksum(saver.bytes);
   std::string out(magic);

@@ -71,7 +71,7 @@ StreamStatus StreamEngine::status() const {
   if (s.rank == 0 || sample().frames().cols() < 2) return s;
 
   const Matrix<double> U = rows_of(unmixing(), which);
-  const Matrix<double> Y = U * (sample().in_order_of_time().colwise() - mean());
+  const Matrix<double> Y = U * (sample().in_order_of_time().colwise() - learned_mean());
   for (Index i = 0; i < s.rank; ++i) {
     const OutputKurtosis k = kurtosis_of(Y.row(i).transpose().array(), learned());
     s.kurtosis(i) = k.value;
