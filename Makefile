@@ -59,8 +59,9 @@ tsan: scripts/.installed-build scripts/.installed-test scripts/.installed-clang
 
 # The bars with all their runs and figures (test runs them too, some with fewer mixings).
 bars: build/.with-tests
-	cmake --build build -j $(JOBS) --target test_bars
+	cmake --build build -j $(JOBS) --target test_bars demix-program
 	DEMIX_FULL=1 build/tests/test_bars | grep -E 'FIGURE|NOTE|FAILED|PASSED'
+	DEMIX_FULL=1 DEMIX=$(CURDIR)/build/demix /usr/bin/python3 tests/program/stream_state_test.py
 
 coverage: scripts/.installed-build scripts/.installed-test scripts/.installed-coverage
 	cmake --preset coverage > /dev/null

@@ -29,6 +29,8 @@ std::vector<Index> StreamArguments::muted() const {
 
 std::string input_name(const StreamArguments& o) { return o.input == "-" ? "standard input" : o.input; }
 
+std::string output_name(const StreamArguments& o) { return o.output == "-" ? "standard output" : o.output; }
+
 std::optional<io::Encoding> input_encoding(const StreamArguments& o) {
   if (!o.format.empty()) return io::encoding_named(o.format);
   const std::optional<io::Encoding> encoding = o.input == "-" ? std::nullopt : io::encoding_of(o.input);
@@ -49,6 +51,12 @@ io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encodin
       fmt::format("{}: stream writes .f32, .f64, .s16, .s32, .wav, .csv or .tsv, not {}; name it so, or give "
                   "--output-format",
                   o.output, io::format_of(o.output).name));
+}
+
+double output_gain(const StreamArguments& o, io::Encoding output) {
+  const bool sound =
+      output == io::Encoding::s16 || output == io::Encoding::s32 || output == io::Encoding::wav;
+  return sound && !o.writes_channels() ? 1.0 / 16 : 1;
 }
 
 namespace {

@@ -42,9 +42,13 @@ struct StreamArguments {
 std::string input_name(const StreamArguments& o);
 /// Nothing: a file of a kind that cannot be streamed.
 std::optional<io::Encoding> input_encoding(const StreamArguments& o);
-/// By its name, or as the input (f32 for files that cannot be streamed). Sources are larger than the largest
-/// whole number stands for.
+std::string output_name(const StreamArguments& o);
+/// By its name, or as the input (f32 for files that cannot be streamed). Sources of whole numbers are floats,
+/// unless whole numbers are asked for.
 io::Encoding output_encoding(const StreamArguments& o, std::optional<io::Encoding> input);
+/// Sources have unit variance. Sound (s16, s32, WAV) has a full scale, 1, which is that of 16 standard
+/// deviations then. Channels (--remove) stay in their units.
+double output_gain(const StreamArguments& o, io::Encoding output);
 
 /// Before any work: options that do not go together; what is written replaces nothing that is read, and can
 /// be written at the end. `input` and `asked` are those of the input. Throws UsageError, io::FileConflict and

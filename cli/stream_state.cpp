@@ -18,7 +18,7 @@ namespace demix::cli {
 namespace {
 
 constexpr std::string_view kind = "demix stream file ";
-constexpr std::string_view version = "2\n";
+constexpr std::string_view version = "3\n";
 
 std::string checksum_line(std::string_view bytes) { return fmt::format("{:016x}\n", checksum(bytes)); }
 

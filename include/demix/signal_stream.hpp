@@ -110,6 +110,9 @@ class StreamWriter final : public SignalWriter {
   /// Flush, and the lengths into a WAV's header where the output can seek (and has < 4 GiB).
   void finish() override;
 
+  /// Of all written by this object: values beyond full scale, as whole numbers.
+  std::int64_t clipped() const { return clipped_; }
+
   Written written() const;
   std::uint64_t bytes() const;  ///< Written::bytes. Destruction drops what is unwritten
 
@@ -122,6 +125,7 @@ class StreamWriter final : public SignalWriter {
   std::string header_;
   std::unique_ptr<ByteSink> bytes_;  // where they go
   std::int64_t frames_ = 0;          // -1 = not known
+  std::int64_t clipped_ = 0;
 };
 
 }  // namespace demix::io

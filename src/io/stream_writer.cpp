@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t write_chunk = 1 << 16;
 
 bool is_text(Encoding encoding) { return encoding == Encoding::csv || encoding == Encoding::tsv; }
+bool is_whole(Encoding encoding) { return encoding == Encoding::s16 || encoding == Encoding::s32; }
 char delimiter_of(Encoding encoding) { return encoding == Encoding::tsv ? '\t' : ','; }
 
 // 0 for text.
@@ -150,6 +151,7 @@ void StreamWriter::write(const Frames<double>& Y) {
   std::exception_ptr failed;  // the rest is buffered all the same: no frame is lost
   for (Index t = 0; t < Y.cols(); ++t) {
     append_frame(bytes_->buffer, encoding_, Y.col(t));
+    if (is_whole(encoding_)) clipped_ += (Y.col(t).array().abs() > 1).count();
     if (frames_ >= 0) ++frames_;
     if (bytes_->buffer.size() < write_chunk || failed) continue;
     try {

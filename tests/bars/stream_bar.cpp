@@ -32,14 +32,17 @@ struct Result {
   }
   double to_fastica() const { return quantile(stream, 0.5) / quantile(fastica, 0.5); }
   double to_fobi() const { return quantile(stream, 0.5) / quantile(fobi, 0.5); }
-  void print(const char* what) const {
+  void expect(const char* what, double ratio, double most, const char* of) const {
     std::printf(
         "[  FIGURE  ] stream, %s, %zu mixings: median %.2e = %.3fx FastICA, %.3fx FOBI, worst %.1e "
-        "(FastICA's "
-        "%.1e), missed %d\n",
+        "(FastICA's %.1e), missed %d (bar: %.1fx %s, none missed): %s\n",
         what, stream.size(), quantile(stream, 0.5), to_fastica(), to_fobi(), largest(stream),
-        largest(fastica), missed);
+        largest(fastica), missed, most, of, verdict(ratio <= most && missed == 0));
+    EXPECT_LE(ratio, most) << what;
+    EXPECT_EQ(missed, 0) << what;
   }
+  void expect_fastica(const char* what, double most) const { expect(what, to_fastica(), most, "FastICA"); }
+  void expect_fobi(const char* what, double most) const { expect(what, to_fobi(), most, "FOBI"); }
 };
 
 Matrix<double> sorted_by_first(const Matrix<double>& S) {
@@ -53,7 +56,7 @@ void expect_bar(const char* name, const std::vector<Source>& which, bool white) 
   const auto d = static_cast<Index>(which.size());
   for (const double samples : {1e4, 1e5, 1e6}) {
     for (const bool sorted : {false, true}) {
-      const int mixings = samples < 5e4 ? 200 : samples < 5e5 ? (full ? 200 : 20) : (full ? 20 : 2);
+      const int mixings = full || samples < 5e4 ? 200 : samples < 5e5 ? 20 : 2;
       Result r;
       for (int k = 0; k < mixings; ++k) {
         Random random(static_cast<std::uint64_t>(9000 + k));
@@ -66,13 +69,11 @@ void expect_bar(const char* name, const std::vector<Source>& which, bool white) 
       char what[100];
       std::snprintf(what, sizeof what, "%s, %s, T = %.0e", name,
                     sorted ? "sorted by the first source" : "i.i.d.", samples);
-      r.print(what);
       if (sorted) {
-        EXPECT_LE(r.to_fobi(), samples < 5e5 ? 1 : 1.5);
+        r.expect_fobi(what, samples < 5e5 ? 1 : 1.5);
       } else {
-        EXPECT_LE(r.to_fastica(), 1.1);
+        r.expect_fastica(what, 1.1);
       }
-      EXPECT_EQ(r.missed, 0);
     }
   }
 }
@@ -106,10 +107,9 @@ void expect_many(Index laplace, Index uniform, int draws, double most) {
   }
   std::printf(
       "[  FIGURE  ] stream, %ld Laplace + %ld uniform, T = 1e5, %d draws: Amari median %.5f, FastICA %.5f; "
-      "ratio "
-      "median %.3f, largest %.3f (bar %.1f)\n",
+      "ratio median %.3f, largest %.3f (bar: %.1f in every draw): %s\n",
       static_cast<long>(laplace), static_cast<long>(uniform), draws, quantile(stream, 0.5),
-      quantile(batch, 0.5), quantile(ratio, 0.5), largest(ratio), most);
+      quantile(batch, 0.5), quantile(ratio, 0.5), largest(ratio), most, verdict(largest(ratio) <= most));
   EXPECT_LE(largest(ratio), most);
 }
 
@@ -118,7 +118,7 @@ TEST(StreamBar, EightLaplace) { expect_many(8, 0, full ? 10 : 3, 1.1); }
 TEST(StreamBar, SixteenLaplace) { expect_many(16, 0, full ? 10 : 3, 1.1); }
 TEST(StreamBar, EightAndEight) { expect_many(8, 8, full ? 10 : 3, 1.1); }
 TEST(StreamBar, ThirtyTwoAndThirtyTwo) { expect_many(32, 32, full ? 10 : 1, 1.1); }
-TEST(StreamBar, SixtyFourAndSixtyFour) { expect_many(64, 64, full ? 3 : 1, 1.2); }
+TEST(StreamBar, SixtyFourAndSixtyFour) { expect_many(64, 64, full ? 10 : 1, 1.2); }
 
 // The instantaneous demixing matrix from half a second on, scored twice: against sources of unit variance
 // over the whole recording, and over what has been heard so far. A separator cannot know how loud a voice
@@ -146,14 +146,16 @@ TEST(StreamBar, SpeechInTimeOrder) {
       batch_whole = std::max(batch_whole, mse(S, fastica(Matrix<double>(X.leftCols(t))).apply(X)));
     });
   }
-  r.print(real ? "TSP speech + noise, time order" : "stand-in for speech, time order");
+  r.expect_fastica(real ? "TSP speech + noise, time order" : "stand-in for speech, time order", 1.3);
   std::printf(
       "[  FIGURE  ] stream, the same, live from 0.5 s on: worst MSE %.4f against what was heard so far; %.4f "
       "against sources scaled over all 2 s (batch FastICA of as many frames: %.4f)\n",
       worst_heard, worst_whole, batch_whole);
-  EXPECT_LE(r.to_fastica(), 1.3);
-  EXPECT_EQ(r.missed, 0);
-  for (std::size_t k = 0; k < r.stream.size(); ++k) EXPECT_LT(r.stream[k], r.fobi[k]) << k;
+  int below = 0;
+  for (std::size_t k = 0; k < r.stream.size(); ++k) below += r.stream[k] < r.fobi[k];
+  std::printf("[  FIGURE  ] stream, the same: below FOBI's MSE in %d of %d (bar: all): %s\n", below, mixings,
+              verdict(below == mixings));
+  EXPECT_EQ(below, mixings);
   EXPECT_LT(worst_heard, 0.05);
   EXPECT_LT(worst_whole, 1.2 * batch_whole);
 }
@@ -163,9 +165,7 @@ TEST(StreamBar, PhotographsInRasterOrder) {
   const Matrix<double> S = photographs(real);
   Result r;
   for (int k = 0; k < (full ? 200 : 10); ++k) r.add(any_mixing(3, k) * S, S);
-  r.print(real ? "photographs, raster order" : "stand-in for photographs, raster order");
-  EXPECT_LE(r.to_fastica(), 1.2);
-  EXPECT_EQ(r.missed, 0);
+  r.expect_fastica(real ? "photographs, raster order" : "stand-in for photographs, raster order", 1.2);
 }
 
 // One source is silent in the first half, another in the second.
@@ -180,9 +180,7 @@ TEST(StreamBar, Pauses) {
     standardise(S);
     r.add(conditioned_mixing(3, std::pow(1e4, random.uniform()), random) * S, S);
   }
-  r.print("two Laplace with pauses + uniform, T = 1e5");
-  EXPECT_LE(r.to_fastica(), 1.5);
-  EXPECT_EQ(r.missed, 0);
+  r.expect_fastica("two Laplace with pauses + uniform, T = 1e5", 1.5);
 }
 
 // Entropy in nats by m-spacings, m = sqrt(n); dithered, since values of a recording tie.
@@ -214,7 +212,6 @@ TEST(StreamBar, EegInTimeOrder) {
   StreamSeparator<double> stream(X.rows());
   Vector<double> y(X.rows());
   double behind = 0;
-  double behind_early = 0;
   for (Index t = 0; t < X.cols(); ++t) {
     stream.step(X.col(t), y);
     if ((t + 1) % 4000 != 0) continue;
@@ -223,22 +220,20 @@ TEST(StreamBar, EegInTimeOrder) {
     const double batch = information_removed(picard(heard).unmixing, heard);
     std::printf("[  FIGURE  ] stream, EEG after %ld frames: MIR %.2f, Picard on the same %.2f\n",
                 static_cast<long>(t + 1), live, batch);
-    double& most = t < 8000 - 1 ? behind_early : behind;
-    most = std::max(most, batch - live);
+    behind = std::max(behind, batch - live);
   }
   stream.finish();
   const double by_stream = information_removed(stream.unmixing(), X);
   const double by_picard = information_removed(picard(X).unmixing, X);
   std::printf(
-      "[  FIGURE  ] stream, %s, %ld channels, time order: MIR %.3f, Picard %.3f (bar: within .05), FastICA "
-      "%.3f, "
-      "FOBI %.3f; live %.2f behind Picard on the prefix at 4000 frames, at most %.2f from 8000 on (bar .2)\n",
+      "[  FIGURE  ] stream, %s, %ld channels, time order: MIR %.3f, Picard %.3f (bar: within .05): %s; "
+      "FastICA %.3f, FOBI %.3f; live at most %.2f behind Picard on the prefix from 4000 frames on (bar: .2): "
+      "%s\n",
       real ? "EEG" : "stand-in for EEG", static_cast<long>(X.rows()), by_stream, by_picard,
-      information_removed(fastica(X).unmixing, X), information_removed(fobi(X).unmixing, X), behind_early,
-      behind);
+      verdict(by_stream > by_picard - 0.05), information_removed(fastica(X).unmixing, X),
+      information_removed(fobi(X).unmixing, X), behind, verdict(behind < 0.2));
   EXPECT_GT(by_stream, by_picard - 0.05);
-  EXPECT_LT(behind, real ? 0.2 : 1);
-  EXPECT_LT(behind_early, real ? 0.5 : 5);  // not .2: what it found of fewer frames may be another optimum
+  EXPECT_LT(behind, real ? 0.2 : 5);  // the stand-in has other optima
 }
 
 }  // namespace

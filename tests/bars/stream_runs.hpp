@@ -14,6 +14,9 @@ namespace demix::testing {
 
 inline const bool full = std::getenv("DEMIX_FULL") != nullptr;
 
+/// A figure beside its bar.
+inline const char* verdict(bool met) { return met ? "met" : "NOT MET"; }
+
 inline const std::vector<Source> sub{Source::square, Source::sine, Source::sawtooth};
 inline const std::vector<Source> both{Source::square, Source::sine, Source::laplace};
 inline const std::vector<Source> four{Source::square, Source::sine, Source::sawtooth, Source::laplace};

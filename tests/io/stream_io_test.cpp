@@ -43,6 +43,19 @@ TEST(StreamIo, RoundTripThroughFiles) {
   }
 }
 
+TEST(StreamIo, CountsWhatWholeNumbersCannotHold) {
+  const Matrix<double> X = (Matrix<double>(2, 3) << 1, -1, 1.5, -2, std::nan(""), 0.5).finished();
+  for (const Encoding format : all_formats) {
+    const bool whole = format == Encoding::s16 || format == Encoding::s32;
+    const std::string path = scratch("clipped");
+    StreamWriter writer(path, format, layout_of(format, 2));
+    writer.write(X);
+    writer.write(X);
+    EXPECT_EQ(writer.clipped(), whole ? 4 : 0) << encoding_name(format);
+    ::unlink(path.c_str());
+  }
+}
+
 TEST(StreamIo, RoundTripThroughDribblingPipes) {
   for (const Encoding format : all_formats) {
     for (const bool blocking : {true, false}) {
