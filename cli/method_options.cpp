@@ -47,20 +47,7 @@ bool options_conflict(const MethodChoice& choice) {
 
 void add_learning_options(Arguments& command, MethodChoice& choice) {
   const std::string group = "Data to learn from (the model applies to the unfiltered recording)";
-  command
-      .option("--pick", choice.pick,
-              "Channels to learn from, comma-separated: types (eeg, eog, ecg, emg, misc, status), names, "
-              "patterns such as F*, or all (default all; in EEG files the EEG channels). `apply` leaves the "
-              "other channels unchanged")
-      .comma_separated()
-      .one_at_a_time()
-      .value("CHANNEL")
-      .group(group);
-  command.option("--exclude", choice.exclude, "Channels not to learn from, as for --pick")
-      .comma_separated()
-      .one_at_a_time()
-      .value("CHANNEL")
-      .group(group);
+  add_channel_choice(command, choice.pick, choice.exclude, group);
   command
       .option(
           "--bad-channels", choice.bad_channels,
@@ -74,21 +61,7 @@ void add_learning_options(Arguments& command, MethodChoice& choice) {
               "the recording)")
       .one_of({"average"})
       .group(group);
-  command.option("--highpass", choice.filters.highpass, "High-pass filter: cutoff in Hz (default none)")
-      .value("HZ")
-      .positive()
-      .group(group);
-  command.option("--lowpass", choice.filters.lowpass, "Low-pass filter: cutoff in Hz (default none)")
-      .value("HZ")
-      .positive()
-      .group(group);
-  command
-      .option("--notch", choice.filters.notches,
-              "Notch filters: frequencies in Hz, comma-separated, for example 50,100")
-      .comma_separated()
-      .one_at_a_time()
-      .value("HZ")
-      .group(group);
+  add_filters(command, choice.filters, group);
   command
       .option("--decimate", choice.filters.decimate,
               "Learn from every N-th frame, after a low-pass filter at 0.8 of the new Nyquist frequency "
@@ -98,6 +71,42 @@ void add_learning_options(Arguments& command, MethodChoice& choice) {
 }
 
 }  // namespace
+
+void add_channel_choice(Arguments& command, std::vector<std::string>& pick, std::vector<std::string>& exclude,
+                        const std::string& group) {
+  command
+      .option("--pick", pick,
+              "Channels to learn from, comma-separated: types (eeg, eog, ecg, emg, misc, status), names, "
+              "patterns such as F*, or all (default all; in EEG files the EEG channels). `apply` leaves the "
+              "other channels unchanged")
+      .comma_separated()
+      .one_at_a_time()
+      .value("CHANNEL")
+      .group(group);
+  command.option("--exclude", exclude, "Channels not to learn from, as for --pick")
+      .comma_separated()
+      .one_at_a_time()
+      .value("CHANNEL")
+      .group(group);
+}
+
+void add_filters(Arguments& command, FilterOptions& filters, const std::string& group) {
+  command.option("--highpass", filters.highpass, "High-pass filter: cutoff in Hz (default none)")
+      .value("HZ")
+      .positive()
+      .group(group);
+  command.option("--lowpass", filters.lowpass, "Low-pass filter: cutoff in Hz (default none)")
+      .value("HZ")
+      .positive()
+      .group(group);
+  command
+      .option("--notch", filters.notches,
+              "Notch filters: frequencies in Hz, comma-separated, for example 50,100")
+      .comma_separated()
+      .one_at_a_time()
+      .value("HZ")
+      .group(group);
+}
 
 void add_components(Arguments& command, MethodChoice& choice) {
   command

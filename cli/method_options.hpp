@@ -33,6 +33,11 @@ void add_order(Arguments& command, MethodChoice& choice, const std::string& scop
 /// --bad and --frame-weights. scope: what their help says of the methods that have them.
 void add_learned_frames(Arguments& command, MethodChoice& choice, const std::string& scope);
 
+/// --pick and --exclude; --highpass, --lowpass and --notch.
+void add_channel_choice(Arguments& command, std::vector<std::string>& pick, std::vector<std::string>& exclude,
+                        const std::string& group);
+void add_filters(Arguments& command, FilterOptions& filters, const std::string& group);
+
 /// The library's options for what was chosen. Throws UsageError if some do not go together.
 FitOptions fit_options(const MethodChoice& choice);
 

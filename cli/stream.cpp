@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "method_options.hpp"
 #include "page_option.hpp"
 #include "signals.hpp"
 #include "stream_options.hpp"
@@ -95,6 +96,12 @@ void add_stream(Program& program) {
          "Follow a changing mixing: time constant of forgetting, in seconds (default: nothing is forgotten)")
       .value("SECONDS")
       .positive();
+  const std::string learned = "Data to learn from";
+  add_channel_choice(sub, o->pick, o->exclude, learned);
+  add_filters(sub, o->filters, learned);
+  sub.flag("--filter-output", o->filter_output,
+           "Apply --highpass, --lowpass and --notch to the output, too (default: the output is that of the "
+           "unfiltered frames)");
   sub.flag("--robust", o->stream.robust, "Do not learn from outlying frames");
   sub.option("--saturation", o->stream.saturation,
              "Do not learn from frames with a value of this magnitude or more (default: no limit)")

@@ -8,20 +8,29 @@ StreamInput::StreamInput(const std::string& name, std::optional<io::Encoding> en
                          const io::ReadOptions& asked) {
   if (encoding) {
     stream_.emplace(name, *encoding, asked);
+    info_ = stream_->info();
+    io::complete_types(info_, *encoding == io::Encoding::wav ? io::Kind::sound : io::Kind::numbers);
   } else {
-    file_ = io::open_signals(name, asked);
+    file_.emplace(std::vector<std::filesystem::path>{name}, asked);
+    reading_ = file_->read();
+    info_ = file_->info();
   }
+}
+
+std::optional<io::Kind> StreamInput::kind() const {
+  if (stream_) return std::nullopt;
+  return io::format_of(file_->paths()[0]).kind;
 }
 
 std::optional<double> StreamInput::progress() const {
   if (stream_) return stream_->progress();
-  const Index all = file_->info().frames;
+  const Index all = info_.frames;
   return all > 0 ? static_cast<double>(frames_) / static_cast<double>(all) : 0.0;
 }
 
 Index StreamInput::read_some(Eigen::Ref<Matrix<double>> out) {
   if (stream_) return stream_->read_some(out);
-  const Index got = file_->read(out);
+  const Index got = reading_->next(out);
   ended_ = got < out.cols();
   frames_ += got;
   return got;

@@ -13,6 +13,7 @@
 #include "demix/file_use.hpp"
 #include "demix/signal_stream.hpp"
 #include "demix/trace_files.hpp"
+#include "files/chosen_channels.hpp"
 #include "stream_state.hpp"
 
 namespace demix::cli {
@@ -87,6 +88,10 @@ void check_arguments(const StreamArguments& o, std::optional<io::Encoding> input
   if (o.json && o.status == 0 && !o.page) throw UsageError("--json needs --status SECONDS or --page");
   if (!o.start.empty() && !one_pass) throw UsageError("--start: only with --learn one-pass");
   if (o.writes_channels() && !one_pass) throw UsageError("--remove: only with --learn one-pass");
+  if (o.filters.any() && !one_pass)
+    throw UsageError("--highpass, --lowpass, --notch: only with --learn one-pass");
+  if (o.filter_output && !o.filters.any())
+    throw UsageError("--filter-output goes with --highpass, --lowpass or --notch");
   if (!o.trace.empty() && one_pass)
     throw UsageError("--trace: only with --learn replay or frame, which are networks");
   if (std::ranges::find(o.remove, 0) != o.remove.end() && o.remove.size() > 1)
@@ -104,6 +109,23 @@ Model start_model(const StreamArguments& o, Index channels, Index outputs) {
         fmt::format("--components: the model {} has {}, not {}", o.start, model.components(), outputs));
   }
   return model;
+}
+
+std::vector<Index> picked_channels(const StreamArguments& o, const io::SignalInfo& info,
+                                   std::optional<io::Kind> kind) {
+  try {
+    const bool is_chosen = !o.pick.empty() || !o.exclude.empty();
+    if (!is_chosen && !o.start.empty()) {
+      const Model model = io::load_model(o.start);
+      if (model.channels() < info.channels && !model.names.empty())
+        return channels_of_model(model, info, input_name(o));
+      return chosen_channels(info, io::Kind::numbers, {"all"}, {});
+    }
+    return chosen_channels(info, kind.value_or(io::Kind::numbers), o.pick, o.exclude);
+  } catch (const std::invalid_argument& e) {
+    const std::string what = e.what();
+    throw UsageError(what.starts_with("pick:") || what.starts_with("exclude:") ? "--" + what : what);
+  }
 }
 
 }  // namespace demix::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "demix/filters.hpp"
 #include "demix/signal_files.hpp"
 #include "demix/stream_separator.hpp"
 
@@ -22,6 +23,9 @@ struct StreamArguments {
   std::optional<double> track;  // seconds
   std::string start;
   bool freeze = false;
+  std::vector<std::string> pick, exclude;
+  FilterOptions filters;
+  bool filter_output = false;
   std::vector<Index> remove;  // outputs, from 1; 0 alone: none yet
   std::string model;
   std::string state;
@@ -58,5 +62,10 @@ void check_arguments(const StreamArguments& o, std::optional<io::Encoding> input
 
 /// The model of --start, for a stream with so many channels and outputs.
 Model start_model(const StreamArguments& o, Index channels, Index outputs);
+
+/// The channels to learn from: those of --pick, of the model of --start, or of a file as `fit` chooses them.
+/// `kind`: nothing = a stream.
+std::vector<Index> picked_channels(const StreamArguments& o, const io::SignalInfo& info,
+                                   std::optional<io::Kind> kind);
 
 }  // namespace demix::cli

@@ -13,6 +13,7 @@
 #include "demix/electrodes.hpp"
 #include "demix/output_files.hpp"
 #include "demix/temporary.hpp"
+#include "files/chosen_channels.hpp"
 #include "pace.hpp"
 #include "page_option.hpp"
 #include "signals.hpp"
@@ -37,21 +38,24 @@ template <typename T>
 class Session {
  public:
   Session(const StreamArguments& o, std::optional<io::Encoding> encoding, const io::ReadOptions& asked)
-      : o_(o), reader_(o.input, encoding, asked) {
+      : o_(o),
+        reader_(o.input, encoding, asked),
+        picks_(picked_channels(o, reader_.info(), reader_.kind())),
+        info_(info_of(reader_.info(), picks_)),
+        takes_all_(info_.channels == reader_.info().channels) {
     if (o.realtime && reader_.info().rate == 0)
       throw UsageError("--realtime needs to know the rate; give --rate");
-    if (reader_.info().channels == 1 && !o.freeze)
-      throw Failure(input_name(o) + ": one channel: nothing to separate");
+    if (info_.channels == 1 && !o.freeze) throw Failure(input_name(o) + ": one channel: nothing to separate");
     const std::optional<StreamState> saved = load_stream_state(o.state);
     if (saved) {
       restore(*saved);
     } else {
       try {
-        stream_.emplace(reader_.info().channels, stream_options());
+        stream_.emplace(info_.channels, stream_options());
         if (!o.start.empty())
           stream_->start(start_model(o, stream_->channels(), stream_->outputs()), o.freeze);
       } catch (const std::invalid_argument& e) {
-        throw UsageError(e.what());  // options that do not go together, or with so many channels
+        throw UsageError(as_typed(e.what()));  // options that do not go together, or with so many channels
       }
     }
     const io::Encoding output = output_encoding(o, encoding);
@@ -66,6 +70,9 @@ class Session {
     } else {
       writer_.emplace(o.output, output, info);
     }
+    for (const std::string& note : reader_.info().notes) message("note: {}", as_typed(note));
+    if (const std::string others = left_out(reader_.info(), picks_); !others.empty())
+      message("note: {}: {}", input_name(o), others);
     writer_->interrupt_by(stop_descriptor());
     gain_ = output_gain(o, output);
     x_.resize(stream_->channels());
@@ -118,8 +125,16 @@ class Session {
  private:
   StreamOptions stream_options() const {
     StreamOptions options = o_.stream;
+    const double rate = info_.rate;
+    if (o_.filters.any() && rate == 0)
+      throw UsageError("--highpass, --lowpass, --notch need to know the rate; give --rate");
+    try {
+      options.filter = design(o_.filters, rate);
+    } catch (const std::invalid_argument& e) {
+      throw UsageError(std::string("--") + e.what());
+    }
+    options.filter_output = o_.filter_output;
     if (!o_.track) return options;
-    const double rate = reader_.info().rate;
     if (rate == 0) throw UsageError("--track SECONDS needs to know the rate; give --rate");
     options.memory = *o_.track * rate;
     if (options.memory < StreamOptions::least_memory) {
@@ -135,10 +150,10 @@ class Session {
     } catch (const std::invalid_argument& e) {
       throw Failure(fmt::format("{}: {}; remove it to start anew", o_.state, e.what()));
     }
-    if (stream_->channels() != reader_.info().channels || !(stream_->options() == stream_options())) {
-      throw Failure(fmt::format(
-          "{}: saved with other options or another number of channels; use the same, or remove it",
-          o_.state));
+    if (saved.picks != picks_ || stream_->channels() != info_.channels ||
+        !(stream_->options() == stream_options())) {
+      throw Failure(fmt::format("{}: saved with other options or other channels; use the same, or remove it",
+                                o_.state));
     }
     if (saved.read != stream_->frames()) {
       throw Failure(
@@ -148,7 +163,6 @@ class Session {
   }
 
   io::SignalInfo output_info(io::Encoding encoding) const {
-    const io::SignalInfo& in = reader_.info();
     for (const Index k : o_.remove) {
       if (k < (o_.page ? 0 : 1) || k > stream_->outputs())
         throw UsageError(fmt::format("--remove: there are outputs 1 to {}, not {}", stream_->outputs(), k));
@@ -158,19 +172,18 @@ class Session {
       throw Failure(
           "refusing to write binary data to a terminal; name a file with -o, or give --output-format csv");
     }
-    return o_.writes_channels() ? in : io::source_info(in, stream_->outputs());
+    return o_.writes_channels() ? reader_.info() : io::source_info(info_, stream_->outputs());
   }
 
   live::PageOptions page_options() const {
-    const io::SignalInfo& in = reader_.info();
     const std::string input =
         o_.input == "-" ? input_name(o_) : std::filesystem::path(o_.input).filename().string();
     return {.title = o_.title.empty() ? input : o_.title,
-            .rate = in.rate,
-            .channels = in.channels,
+            .rate = info_.rate,
+            .channels = info_.channels,
             .outputs = stream_->outputs(),
-            .names = in.names,
-            .positions = eeg::with_standard(in.positions, in.names),
+            .names = info_.names,
+            .positions = eeg::with_standard(info_.positions, info_.names),
             .stream = stream_->options(),
             .muted = wishes_.muted,
             .frozen = wishes_.frozen,
@@ -194,9 +207,11 @@ class Session {
   // Until the input ends or a signal comes.
   void separate() {
     constexpr Index at_once = 4096;
-    Matrix<double> in(stream_->channels(), at_once);
+    const Index channels = reader_.info().channels;
+    Matrix<double> in(channels, at_once);
+    Matrix<double> picked(takes_all_ ? 0 : info_.channels, at_once);
     Matrix<double> sources(stream_->outputs(), at_once);
-    Matrix<double> out(o_.writes_channels() ? stream_->channels() : stream_->outputs(), at_once);
+    Matrix<double> out(o_.writes_channels() ? channels : stream_->outputs(), at_once);
     while (!stop_requested() && !reader_.ended()) {
       const Index due = pace_ ? std::min(at_once, pace_->due(frames_ - first_)) : at_once;
       if (due == 0 || !reader_.at_hand()) {  // nothing is held back while waiting
@@ -212,10 +227,12 @@ class Session {
       }
       const Index got = reader_.read_some(in.leftCols(due));
       if (page_ && page_->take(wishes_)) stream_->freeze(wishes_.frozen);
-      for (Index t = 0; t < got; ++t) separate(in.col(t), sources.col(t), out.col(t));
+      if (!takes_all_) picked.leftCols(got) = in(picks_, Eigen::seqN(0, got));
+      const Matrix<double>& frames = takes_all_ ? in : picked;
+      for (Index t = 0; t < got; ++t) separate(in.col(t), frames.col(t), sources.col(t), out.col(t));
       if (gain_ != 1) out.leftCols(got) *= gain_;
       if (got > 0) writer_->write(out.leftCols(got));
-      if (page_) page_->show(frames_, in.leftCols(got), sources.leftCols(got));
+      if (page_) page_->show(frames_, frames.leftCols(got), sources.leftCols(got));
       frames_ += got;
       since_save_ += got;
       show_progress();
@@ -223,15 +240,18 @@ class Session {
     }
   }
 
-  void separate(Eigen::Ref<const Vector<double>> in, Eigen::Ref<Vector<double>> source,
-                Eigen::Ref<Vector<double>> out) {
-    x_ = in.template cast<T>();
+  // in: all channels; frame: those learned from
+  void separate(Eigen::Ref<const Vector<double>> in, Eigen::Ref<const Vector<double>> frame,
+                Eigen::Ref<Vector<double>> source, Eigen::Ref<Vector<double>> out) {
+    x_ = frame.template cast<T>();
     if (o_.writes_channels()) {
       note_removed();
       stream_->step(x_, y_);
-      out = in;
+      clean_ = o_.filter_output ? Eigen::Ref<const Vector<double>>(stream_->filtered()) : frame;
       for (std::size_t k = 0; k < wishes_.muted.size(); ++k)
-        out -= removed_.col(static_cast<Index>(k)) * static_cast<double>(y_(wishes_.muted[k]));
+        clean_ -= removed_.col(static_cast<Index>(k)) * static_cast<double>(y_(wishes_.muted[k]));
+      out = in;
+      out(picks_) = clean_;
     } else {
       stream_->step(x_, y_);
       if (!o_.trace.empty()) stream_->note(trace_);
@@ -283,7 +303,7 @@ class Session {
 
   void save(bool sync) {
     if (sync) writer_->sync();
-    io::write_file(o_.state, to_bytes({frames_, std::string(io::encoding_name(writer_->encoding())),
+    io::write_file(o_.state, to_bytes({frames_, std::string(io::encoding_name(writer_->encoding())), picks_,
                                        writer_->written(), stream_->state()}));
     since_save_ = 0;
     last_save_ = Clock::now();
@@ -296,7 +316,7 @@ class Session {
     } catch (const std::invalid_argument& e) {
       throw Failure(fmt::format("no model written to {}: {}", o_.model, e.what()));
     }
-    model.names = reader_.info().names;
+    model.names = info_.names;
     if (page_) page_->add_names(model, stream_->unmixing());
     io::save_model(o_.model, model);
     print_warnings(model);
@@ -317,10 +337,14 @@ class Session {
   const StreamArguments& o_;
   Progress bar_{"separating"};  // of files
   StreamInput reader_;
+  std::vector<Index> picks_;  // the channels that are learned from
+  io::SignalInfo info_;       // of these
+  bool takes_all_;
   std::optional<StreamSeparator<T>> stream_;
   std::optional<io::StreamWriter> writer_;
   NetworkTrace trace_;
   Vector<T> x_, y_;         // the frame
+  Vector<double> clean_;    // the channels without what is removed
   Matrix<double> removed_;  // channels x outputs: of those to be removed, the first columns
   std::unique_ptr<live::LivePage> page_;
   live::Wishes wishes_;  // what is removed or silent

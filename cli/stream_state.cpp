@@ -36,6 +36,7 @@ std::string_view take_line(std::string_view& bytes) {
 std::string to_bytes(const StreamState& s) {
   const nlohmann::json where = {{"read", s.read},
                                 {"format", s.format},
+                                {"channels", s.picks},
                                 {"written", s.written.bytes},
                                 {"unwritten", s.written.unwritten.size()}};
   const std::string body = where.dump() + "\n" + s.written.unwritten + s.separator;
@@ -68,6 +69,11 @@ StreamState parse_stream_state(std::string_view bytes) {
     throw std::invalid_argument("damaged");
   }
   s.format = where["format"];
+  if (!where.contains("channels") || !where["channels"].is_array()) throw std::invalid_argument("damaged");
+  for (const nlohmann::json& channel : where["channels"]) {
+    if (!channel.is_number_integer()) throw std::invalid_argument("damaged");
+    s.picks.push_back(channel.get<Index>());
+  }
   s.written.unwritten = bytes.substr(0, unwritten);
   s.separator = bytes.substr(unwritten);
   return s;

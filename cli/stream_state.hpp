@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "demix/signal_stream.hpp"
 
@@ -11,8 +12,9 @@
 namespace demix::cli {
 
 struct StreamState {
-  std::int64_t read = 0;  ///< frames, refused ones too
-  std::string format;     ///< of the output
+  std::int64_t read = 0;     ///< frames, refused ones too
+  std::string format;        ///< of the output
+  std::vector<Index> picks;  ///< the channels it learns from
   io::StreamWriter::Written written;
   std::string separator;  ///< StreamSeparator::state()
 };

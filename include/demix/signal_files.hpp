@@ -158,6 +158,9 @@ std::string extensions_text();  ///< ".wav, .flac, ..." for help and messages
 std::unique_ptr<SignalReader> open_signals(const std::filesystem::path& path,
                                            const ReadOptions& options = {});
 
+/// The types of channels that the file does not say, by their names and positions.
+void complete_types(SignalInfo& info, Kind kind);
+
 /// Files as a recording: the channels of all of them together, which must agree in length, rate and size; or
 /// one after the other, which must agree in channels and rate. What is small enough is read once and kept.
 class FileRecording final : public Recording {

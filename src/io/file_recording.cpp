@@ -12,7 +12,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What the file does not say, its names and positions may.
+void append(std::vector<fs::path>& all, const std::vector<fs::path>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
 void complete_types(SignalInfo& info, Kind kind) {
   if (kind == Kind::sound || kind == Kind::picture) info.types.clear();
   if (kind == Kind::sound || kind == Kind::picture || (info.names.empty() && info.positions.empty())) return;
@@ -23,12 +28,6 @@ void complete_types(SignalInfo& info, Kind kind) {
     if (type == ChannelType::unknown && !info.positions.empty() && info.positions[i]) type = ChannelType::eeg;
   }
 }
-
-void append(std::vector<fs::path>& all, const std::vector<fs::path>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
-}  // namespace
 
 FileRecording::FileRecording(std::vector<fs::path> paths, const ReadOptions& options, Join join)
     : paths_(std::move(paths)), options_(options), join_(join) {

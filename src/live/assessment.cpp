@@ -53,7 +53,8 @@ Assessment assess(const Matrix<double>& sample, const Snapshot& s, const StreamO
   const auto rank = static_cast<Index>(which.size());
   if (rank == 0 || sample.cols() < 2) return a;
 
-  const Matrix<double> centred = sample.colwise() - s.mean;
+  const Vector<double> mean = options.filter.empty() ? s.mean : Vector<double>(sample.rowwise().mean());
+  const Matrix<double> centred = sample.colwise() - mean;
   const Vector<double> power = centred.cwiseAbs2().rowwise().mean();
   const Vector<double> deviation = power.cwiseSqrt().cwiseMax(1e-300);
   const Matrix<double> A = mixing_of(s);

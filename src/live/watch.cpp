@@ -104,6 +104,7 @@ Watch::Watch(const PageOptions& options)
       history_(channels_shown_ + outputs_shown_),
       sample_(options.channels, sample_places(options), options.stream.memory, options.stream.seed),
       frame_(Vector<double>::Zero(options.channels)),
+      filter_(options.stream.filter, options.channels),
       snapshot_(nothing_yet(options)),
       assessment_(assess(Matrix<double>(options.channels, 0), snapshot_, options.stream)) {
   for (Index k = 0; k < options.outputs; ++k) output_names_.push_back(plain_name(k));
@@ -116,7 +117,14 @@ bool Watch::drain(FrameRing& ring) {
     history_.add(number, values);
     if (!sampled) return;
     frame_ = Eigen::Map<const Eigen::VectorXf>(values, channels_shown_).cast<double>();
-    if (frame_.squaredNorm() < 1e150) sample_.add(frame_);
+    if (!(frame_.squaredNorm() < 1e150)) return;
+    if (!options_.stream.filter.empty()) {
+      if (number != filtered_ + 1) filter_.clear();  // frames were left out in between
+      filter_.step(frame_, frame_);
+      filtered_ = number;
+      if (!(frame_.squaredNorm() < 1e150)) return;
+    }
+    sample_.add(frame_);
   }) > 0;
 }
 

@@ -89,6 +89,8 @@ class Watch {
   History history_;
   Reservoir sample_;
   Vector<double> frame_;
+  CausalFilter filter_;         // of what is sampled, as of what the stream learns from
+  std::int64_t filtered_ = -1;  // the last frame that went through it
   Snapshot snapshot_;
   std::vector<std::string> output_names_;
   struct Mark {
