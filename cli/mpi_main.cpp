@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,6 +74,17 @@ demix::Index threads_for(const demix::MpiRanks& ranks) {
   return mine < all ? mine : std::max<demix::Index>(1, all / on_host);
 }
 
+// Bytes that this process has read, from files for the most part.
+std::int64_t bytes_read() {
+  std::ifstream counts("/proc/self/io");
+  std::string name;
+  std::int64_t count = 0;
+  while (counts >> name >> count) {
+    if (name == "rchar:") return count;
+  }
+  return 0;
+}
+
 bool started_by_a_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"}) {
     if (std::getenv(name) != nullptr) return true;
@@ -133,8 +145,9 @@ int main(int argc, char** argv) {
   demix::limit_threads(threads_for(ranks));
   demix::cli::Program program("demix-mpi",
                               "demix over the ranks of an MPI job: mpirun -n 4 demix-mpi fit ... All ranks "
-                              "share the passes over raw files, and over files small enough to be kept in "
-                              "memory. The first rank writes the outputs. --verbose prints the traffic.",
+                              "share the passes over files of numbers, EDF, BDF, GDF and WAV, and over files "
+                              "small enough to be kept in memory. The first rank writes the outputs. "
+                              "--verbose prints the traffic.",
                               demix::version, "Help on a command: demix-mpi COMMAND --help");
   demix::cli::add_separate(program);
   demix::cli::add_fit(program);
@@ -160,8 +173,9 @@ int main(int argc, char** argv) {
     ::getrusage(RUSAGE_SELF, &used);
     const demix::MpiRanks::Traffic& t = ranks.traffic();
     message(
-        "ranks: {}; rank 0 sent {} messages, {} bytes, was {:.3f} s in communication, took {} MB of memory",
-        ranks.count(), t.messages, t.bytes, t.seconds, used.ru_maxrss / 1024);
+        "ranks: {}; rank 0 sent {} messages, {} bytes, was {:.3f} s in communication, read {} MB, "
+        "took {} MB of memory",
+        ranks.count(), t.messages, t.bytes, t.seconds, bytes_read() / 1000000, used.ru_maxrss / 1024);
   }
   demix::cli::end_if_told();
   return code;

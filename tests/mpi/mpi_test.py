@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ import unittest
 
 import numpy as np
 
+from recordings import edf, gdf, mixtures, wav, whole_numbers
 from two_hosts import Hosts
 
 DEMIX = os.environ["DEMIX"]
@@ -26,13 +28,6 @@ def run(*command, timeout=300):
 
 def ranks(n, *arguments, timeout=300):
     return run(*MPIRUN, "-n", n, DEMIX_MPI, *arguments, timeout=timeout)
-
-
-def mixtures(frames, channels, seed=1):
-    rng = np.random.default_rng(seed)
-    S = rng.laplace(size=(frames, channels))
-    S[:, ::2] = rng.uniform(-1, 1, size=S[:, ::2].shape)
-    return S @ rng.normal(size=(channels, channels)) + rng.normal(size=channels)
 
 
 def processes_of(folder):
@@ -116,15 +111,7 @@ class Mpi(unittest.TestCase):
         if path and path.is_file():
             return path.read_bytes()
         print("NOTE no $DEMIX_DATA: a generated stand-in for EEG")
-        X = np.round(1000 * mixtures(64 * 128, 16) / 10).clip(-32768, 32767).astype("<i2")
-        def field(texts, size):
-            return b"".join(str(text).encode().ljust(size) for text in texts)
-        head = field(["0"], 8) + field(["X X X X", "Startdate X X X X"], 80) + field(["01.01.20", "00.00.00"], 8)
-        head += field([256 * 17], 8) + field([""], 44) + field([64, 1], 8) + field([16], 4)
-        for texts, size in ((range(16), 16), ([""] * 16, 80), (["uV"] * 16, 8), ([-3276.8] * 16, 8), ([3276.7] * 16, 8),
-                            ([-32768] * 16, 8), ([32767] * 16, 8), ([""] * 16, 80), ([128] * 16, 8), ([""] * 16, 32)):
-            head += field(texts, size)
-        return head + b"".join(X[128 * k:128 * (k + 1)].T.tobytes() for k in range(64))
+        return edf(whole_numbers(64 * 128, 16), 128)
 
     def test_a_recording_in_eight_edf_files(self):
         """The same samples in the same scale: the same model, to the bit."""
@@ -173,6 +160,39 @@ class Mpi(unittest.TestCase):
                   jobs=jobs)
         self.same(self.dir / "x.f32", "--channels", 8, "--rate", 1000, "--method", "fobi", "--bad", "3-20,400-410",
                   jobs=jobs)
+
+    def test_large_files_of_other_formats_are_read_in_shares(self):
+        """The same numbers as raw ones: the same model; each rank reads its part."""
+        frames, n, rate = 2200000, 8, 1000
+        X = whole_numbers(frames, n)
+        parts = []
+        for k in range(2):
+            parts.append(self.dir / f"part{k}.edf")
+            parts[-1].write_bytes(edf(X[k * frames // 2:(k + 1) * frames // 2], rate))
+        files = {"x.edf": edf(X, rate), "x.bdf": edf(X, rate, bits=24), "x.gdf": gdf(X, rate), "x.wav": wav(X, rate),
+                 "y.wav": wav(X, rate, floats=True)}
+        models = {}
+        for name, data in files.items():
+            with self.subTest(name):
+                (self.dir / name).write_bytes(data)
+                whole = (self.dir / name, "--method", "fobi")
+                models[name] = self.alone(*whole)
+                read = []
+                for n_ranks in (1, 3):
+                    result = ranks(n_ranks, "fit", *whole, "--verbose", "-o", self.dir / "mpi.json")
+                    self.assertEqual((self.dir / "mpi.json").read_bytes(), models[name])
+                    read.append(int(re.search(r"read (\d+) MB", result.stderr)[1]))
+                size = len(data) / 1e6
+                faces = 0 if name.endswith(".wav") else 1.15 * size  # rank 0 looks at components of an EEG
+                self.assertGreater(read[0], 2.9 * size)  # three passes
+                self.assertLess(read[1] - faces, 0.4 * (read[0] - faces) + 5)
+                os.remove(self.dir / name)
+        self.same(*parts, "--join", "frames", "--method", "fobi", jobs=((3, 1),))
+        self.assertEqual((self.dir / "mpi.json").read_bytes(), models["x.edf"])
+        X.tofile(self.dir / "x.s16")
+        raw = self.alone(self.dir / "x.s16", "--channels", n, "--rate", rate, "--method", "fobi")
+        self.assertEqual(raw, models["x.wav"])
+        self.assertEqual(raw, models["y.wav"])
 
     def test_separate_and_apply_and_info(self):
         self.files(4, 30000)
