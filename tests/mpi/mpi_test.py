@@ -219,7 +219,7 @@ class Mpi(unittest.TestCase):
         self.files(5, 60000)
         result = ranks(2, "fit", self.dir / "x.f64", "--channels", 5, "--verbose", "-o", self.dir / "m.json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, r"ranks: 2; threads of a rank: \d+; rank 0 sent [1-9]\d* messages, [1-9]\d* bytes")
+        self.assertRegex(result.stderr, r"ranks: 2; threads of a rank: \d+; rank 0 sent [1-9]\d* messages, [1-9]\d* ")
 
     def test_threads_fill_the_cores_of_a_rank(self):
         """By what mpirun binds each rank to, beside the other ranks of the host."""
@@ -235,7 +235,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(threads(*free, cores, *fit), "1")
         self.assertEqual(threads(*free, 2 * cores, *fit), "1")
         self.assertEqual(threads(*free, 2, *fit, "--threads", 3), "3")
-        self.assertIn(threads("--bind-to", "core", "-n", 1, *fit), ("1", "2"))  # 2: two threads of a core
+        self.assertIn(threads("--bind-to", "core", "-n", 1, *fit), ("1", "2"))  # a core may run two
         core = min(os.sched_getaffinity(0))
         self.assertEqual(threads(*free, 2, "taskset", "-c", core, *fit), "1")
         if cores > 1:  # one core is shared, the others are not

@@ -33,10 +33,9 @@ def edf(X, rate, bits=16):
     head = b"0".ljust(8) if bits == 16 else b"\xffBIOSEMI"
     head += fields((["X X X X", "Startdate X X X X"], 80), (["01.01.20", "00.00.00"], 8), ([256 * (n + 1)], 8),
                    ([""], 44), ([len(X) // rate, 1], 8), ([n], 4))
-    # Limits take eight characters.
-    head += fields((range(n), 16), ([""] * n, 80), (["uV"] * n, 8), ([-largest / 10 if bits == 16 else -largest] * n, 8),
-                   ([(largest - 1) / 10 if bits == 16 else largest - 1] * n, 8), ([-largest] * n, 8), ([largest - 1] * n, 8), ([""] * n, 80),
-                   ([rate] * n, 8), ([""] * n, 32))
+    least, most = (-3276.8, 3276.7) if bits == 16 else (-largest, largest - 1)  # eight characters at most
+    head += fields((range(n), 16), ([""] * n, 80), (["uV"] * n, 8), ([least] * n, 8), ([most] * n, 8),
+                   ([-largest] * n, 8), ([largest - 1] * n, 8), ([""] * n, 80), ([rate] * n, 8), ([""] * n, 32))
     records = in_records(X, rate)
     if bits == 16:
         return head + records.astype("<i2").tobytes()
