@@ -25,7 +25,7 @@
 #include "outcome.hpp"
 #include "signals.hpp"
 
-/// demix over the ranks of an MPI job. Rank 0 prints and writes files.
+/// demix over the ranks of an MPI job. Rank 0 prints.
 namespace {
 
 // What all ranks must have in common, as lines: version, arguments, the sizes of files that are named.
@@ -160,8 +160,8 @@ int main(int argc, char** argv) {
   demix::cli::Program program("demix-mpi",
                               "demix over the ranks of an MPI job: mpirun -n 4 demix-mpi fit ... All ranks "
                               "share the passes over files of numbers, EDF, BDF, GDF and WAV, and over files "
-                              "small enough to be kept in memory. The first rank writes the outputs. "
-                              "--verbose prints threads and traffic.",
+                              "small enough to be kept in memory. Raw numbers and .npy are written by all of "
+                              "them, other outputs by the first. --verbose prints threads and traffic.",
                               demix::version, "Help on a command: demix-mpi COMMAND --help");
   demix::cli::add_separate(program);
   demix::cli::add_fit(program);

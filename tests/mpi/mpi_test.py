@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -207,6 +208,51 @@ class Mpi(unittest.TestCase):
         self.assertEqual((self.dir / "y.f64").read_bytes(), (self.dir / "a/sources.f64").read_bytes())
         self.assertEqual(ranks(2, "info", *inputs).stdout, run(DEMIX, "info", *inputs).stdout)
 
+    def test_outputs_are_written_side_by_side(self):
+        """Byte for byte as demix writes them: raw numbers and .npy, from files that are kept and such that are not."""
+        self.files(8, 2300000)
+        X = np.fromfile(self.dir / "x.f32", "<f4").reshape(-1, 8)
+        small = X[:20000].copy()
+        small[7, 2] = small[19999, 0] = np.nan
+        small.tofile(self.dir / "small.f32")
+        large = (self.dir / "x.f32", "--channels", 8)
+        self.assertEqual(run(DEMIX, "separate", *large, "-m", "fobi", "-o", self.dir / "a").returncode, 0)
+        for n in (2, 3):
+            result = ranks(n, "separate", *large, "-m", "fobi", "--threads", 2, "-o", self.dir / "b")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual({p.name for p in (self.dir / "a").iterdir()}, {p.name for p in (self.dir / "b").iterdir()})
+            for name in ("sources.f32", "model.json"):
+                self.assertEqual((self.dir / "a" / name).read_bytes(), (self.dir / "b" / name).read_bytes())
+        model = self.dir / "a/model.json"
+        for inputs, names in ((large, ("y.npy",)), ((self.dir / "small.f32", "--channels", 8), ("y.f32", "y.csv"))):
+            for name in names:
+                for more in ((), ("--remove", "1")):
+                    one = run(DEMIX, "apply", model, *inputs, *more, "-o", self.dir / f"one-{name}")
+                    all_ranks = ranks(3, "apply", model, *inputs, *more, "-o", self.dir / f"all-{name}")
+                    self.assertEqual(all_ranks.returncode, 0, all_ranks.stderr)
+                    self.assertEqual(all_ranks.stderr, one.stderr)
+                    self.assertEqual((self.dir / f"all-{name}").read_bytes(), (self.dir / f"one-{name}").read_bytes())
+        for rows in (X[:20000], X):  # small ones have every frame damaged, large ones those of the last rank
+            damaged = rows.copy()
+            damaged[(0 if len(rows) < len(X) else 2000000):] = np.nan
+            damaged.tofile(self.dir / "damaged.f32")
+            command = ("apply", model, self.dir / "damaged.f32", "--channels", 8, "-o", self.dir / "m.f32")
+            one, all_ranks = run(DEMIX, *command), ranks(3, *command)
+            self.assertEqual(all_ranks.stderr.splitlines()[0], one.stderr.splitlines()[0])
+            self.assertEqual(all_ranks.returncode, one.returncode)
+            self.assertEqual((self.dir / "m.f32").exists(), len(rows) == len(X))
+        self.assertEqual([p.name for p in self.dir.iterdir() if p.name.endswith(".part")], [])
+
+    def test_a_full_disk_leaves_no_file(self):
+        self.files(8, 2300000)
+        out = self.dir / "out"
+        limited = ("bash", "-c", 'trap "" XFSZ; ulimit -f 60000; exec "$@"', "-", DEMIX_MPI)  # files of 61 MB at most
+        result = run(*MPIRUN, "-n", 2, *limited, "separate", self.dir / "x.f64", "--channels", 8, "-m", "fobi",
+                     "-o", out)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("cannot write: File too large", result.stderr)
+        self.assertFalse(out.exists())
+
     def test_says_that_it_is_alone(self):
         self.files(3, 5000)
         env = {k: v for k, v in ENV.items() if not k.startswith(("OMPI_COMM", "PMI"))}
@@ -285,22 +331,29 @@ class Mpi(unittest.TestCase):
                     "size of f.f64")
 
     def test_killed_at_any_moment(self):
+        """While it learns, then while it writes."""
         self.files(8, 2300000)
         before = sorted(p.name for p in self.dir.iterdir())
         rng = random.Random(3)
         slowest = 0
+        finished = 0
         for k in range(KILLS):
-            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "separate", str(self.dir / "x.f64"),
-                                    "--channels", "8",
-                                    "--method", "picard", "--stability", "100", "-o", str(self.dir / "out")],
+            learns = k < KILLS // 2
+            options = ["--method", "picard", "--stability", "100"] if learns else ["--method", "fobi"]
+            job = subprocess.Popen([*MPIRUN, "-n", "2", DEMIX_MPI, "separate", str(self.dir / "x.f64"), *options,
+                                    "--threads", "1", "--channels", "8", "-o", str(self.dir / "out")],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENV)
             try:
                 while len(processes_of(self.dir)) < 2 and job.poll() is None:
                     time.sleep(0.01)
-                time.sleep(rng.uniform(0, 3))
-                os.kill(rng.choice(processes_of(self.dir)), signal.SIGKILL)
+                while not learns and not list(self.dir.glob("out/*.part")) and job.poll() is None:
+                    time.sleep(0.002)
+                time.sleep(rng.uniform(0, 2 if learns else 0.3))
+                victims = processes_of(self.dir)
+                if victims and job.poll() is None:
+                    os.kill(rng.choice(victims), signal.SIGKILL)
                 begin = time.monotonic()
-                self.assertNotEqual(job.wait(timeout=10), 0)
+                code = job.wait(timeout=10)
                 while processes_of(self.dir) and time.monotonic() < begin + 10:
                     time.sleep(0.01)
                 slowest = max(slowest, time.monotonic() - begin)
@@ -309,8 +362,17 @@ class Mpi(unittest.TestCase):
                     job.terminate()
                     job.wait(timeout=30)
             self.assertEqual(processes_of(self.dir), [])
+            names = {p.name for p in self.dir.glob("out/*")}
+            if names:  # it was done before
+                self.assertEqual(names, {"sources.f64", "model.json", "report.html", "summary.json"})
+                finished += 1
+                shutil.rmtree(self.dir / "out")
+            else:
+                self.assertNotEqual(code, 0)
             self.assertEqual(sorted(p.name for p in self.dir.iterdir()), before)
-        print(f"FIGURE a rank killed, {KILLS} times: the last process was gone after {slowest:.2f} s at most")
+        self.assertLess(finished, KILLS / 2 + 1)
+        print(f"FIGURE a rank killed, {KILLS} times, {finished} of them too late: the last process was gone after "
+              f"{slowest:.2f} s at most")
 
 
 if __name__ == "__main__":
