@@ -56,8 +56,10 @@ void run_on_pipe(const Options& o) {
 }
 
 void run(const Options& o) {
-  if (!is_first_rank()) return;  // its work is that of one process
-  if (o.inputs.files == std::vector<std::string>{"-"}) return run_on_pipe(o);
+  if (o.inputs.files == std::vector<std::string>{"-"}) {
+    if (is_first_rank()) run_on_pipe(o);  // its work is that of one process
+    return;
+  }
   if (!o.inputs.format.empty()) throw UsageError("--format is of standard input: name it with -");
   const Model model = io::load_model(o.model);
   const io::FileRecording mixtures = open(o.inputs, io::FileUse{{}, {o.output}}.also_reads_model(o.model));

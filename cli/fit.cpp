@@ -27,6 +27,13 @@ void run(Options& o) {
   if (!o.amica.empty()) use.also_writes(io::amica_paths(o.amica));
   const io::FileRecording mixtures = open(o.inputs, use);
   check_positions(mixtures, {o.positions});
+  if (!is_first_rank()) {
+    std::vector<std::filesystem::path> written = {o.output};
+    if (!o.amica.empty()) {
+      for (const auto& path : io::amica_paths(o.amica)) written.push_back(path);
+    }
+    clean_up_after_others(written, o.amica);
+  }
   const Outcome outcome = with_method(o.choice, [&](const FitOptions& options) {
     Outcome fitted = fit_files(mixtures, options);
     if (is_first_rank()) suggest(fitted.model, mixtures, options.filters, {o.positions});

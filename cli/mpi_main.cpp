@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,11 +20,12 @@
 #include "demix/temporary.hpp"
 #include "demix/threads.hpp"
 #include "demix/version.hpp"
+#include "distributed/core_share.hpp"
 #include "distributed/mpi_ranks.hpp"
 #include "outcome.hpp"
 #include "signals.hpp"
 
-/// demix over the ranks of an MPI job. Rank 0 prints and writes files.
+/// demix over the ranks of an MPI job. Rank 0 prints.
 namespace {
 
 // What all ranks must have in common, as lines: version, arguments, the sizes of files that are named.
@@ -61,16 +64,39 @@ std::string disagreement(demix::Ranks& ranks, const std::string& mine) {
   return all.substr(0, all.find('\n'));
 }
 
-// The cores this rank may use, shared with the others of its host unless they are bound to cores of their
-// own.
+// By the cores that mpirun has bound this rank to, and the other ranks of its host.
 demix::Index threads_for(const demix::MpiRanks& ranks) {
-  const demix::Index on_host = ranks.on_this_host();
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  const auto all = std::max<demix::Index>(1, ::sysconf(_SC_NPROCESSORS_ONLN));
-  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) return std::max<demix::Index>(1, all / on_host);
-  const demix::Index mine = CPU_COUNT(&cores);
-  return mine < all ? mine : std::max<demix::Index>(1, all / on_host);
+  if (::sched_getaffinity(0, sizeof cores, &cores) != 0) {  // bound to none: all
+    const long all = std::clamp<long>(::sysconf(_SC_NPROCESSORS_ONLN), 1, CPU_SETSIZE);
+    for (long core = 0; core < all; ++core) CPU_SET(static_cast<std::size_t>(core), &cores);
+  }
+  std::string allowed;
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) allowed += CPU_ISSET(core, &cores) ? '1' : '0';
+  const demix::MpiRanks::OnHost host = ranks.on_this_host(allowed);
+  return demix::core_share(host.texts, host.own);
+}
+
+// "1", or "1 to 2" if ranks differ.
+std::string threads_of_all(demix::Ranks& ranks) {
+  const std::string all = demix::all_gathered(ranks, std::to_string(demix::thread_limit()) + " ");
+  std::istringstream numbers(all);
+  std::vector<demix::Index> counts;
+  for (demix::Index n = 0; numbers >> n;) counts.push_back(n);
+  const auto [least, most] = std::ranges::minmax(counts);
+  return least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
+}
+
+// Bytes that this process has read, from files for the most part.
+std::int64_t bytes_read() {
+  std::ifstream counts("/proc/self/io");
+  std::string name;
+  std::int64_t count = 0;
+  while (counts >> name >> count) {
+    if (name == "rchar:") return count;
+  }
+  return 0;
 }
 
 bool started_by_a_launcher() {
@@ -120,7 +146,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   const Output output(ranks.rank() == 0);
   std::vector<std::string> arguments(argv, argv + argc);
-  const bool verbose = std::erase(arguments, "--verbose") > 0;
 
   int code = 1;
   const std::string difference = disagreement(ranks, common_to_all(arguments));
@@ -128,13 +153,15 @@ int main(int argc, char** argv) {
     message("demix-mpi: {}; all ranks must have the same version, options and files", difference);
     return code;
   }
+  const bool verbose = std::erase(arguments, "--verbose") > 0;
   if (!launched) message("note: not started by mpirun: one rank");
   demix::set_ranks(&ranks);
   demix::limit_threads(threads_for(ranks));
   demix::cli::Program program("demix-mpi",
                               "demix over the ranks of an MPI job: mpirun -n 4 demix-mpi fit ... All ranks "
-                              "share the passes over raw files, and over files small enough to be kept in "
-                              "memory. The first rank writes the outputs. --verbose prints the traffic.",
+                              "share the passes over files of numbers, EDF, BDF, GDF and WAV, and over files "
+                              "small enough to be kept in memory. Raw numbers and .npy are written by all of "
+                              "them, other outputs by the first. --verbose prints threads and traffic.",
                               demix::version, "Help on a command: demix-mpi COMMAND --help");
   demix::cli::add_separate(program);
   demix::cli::add_fit(program);
@@ -156,12 +183,16 @@ int main(int argc, char** argv) {
   }
   if (code != 0 && told_by == ranks.rank()) output.tell_last(ranks.rank());
   if (verbose && code == 0) {
+    const demix::MpiRanks::Traffic t = ranks.traffic();
+    const std::string threads = threads_of_all(ranks);
     rusage used{};
     ::getrusage(RUSAGE_SELF, &used);
-    const demix::MpiRanks::Traffic& t = ranks.traffic();
     message(
-        "ranks: {}; rank 0 sent {} messages, {} bytes, was {:.3f} s in communication, took {} MB of memory",
-        ranks.count(), t.messages, t.bytes, t.seconds, used.ru_maxrss / 1024);
+        "ranks: {}; threads of a rank: {}; rank 0 sent {} messages, {} bytes, was {:.3f} s in communication, "
+        "read {} MB, "
+        "took {} MB of memory",
+        ranks.count(), threads, t.messages, t.bytes, t.seconds, bytes_read() / 1000000,
+        used.ru_maxrss / 1024);
   }
   demix::cli::end_if_told();
   return code;

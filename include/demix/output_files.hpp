@@ -44,6 +44,15 @@ void write_recording(NewFiles& files, const std::vector<std::filesystem::path>& 
                      const Recording& recording, std::vector<ValueRange> ranges,
                      const std::vector<Scaling>& scaling = {});
 
+/// Whether the ranks of a job can write the recording into one file side by side: it has shares, and each
+/// frame has its place in such a file (raw numbers, .npy).
+bool is_written_by_all_ranks(const std::filesystem::path& path, const MappedRecording& recording);
+/// The same bytes as write_recording(), by all ranks, each of which has to call it. The first adds the file
+/// to `files`, and writes all of it if another does not see it, for want of a common file system. When it
+/// returns, all is written.
+void write_by_all_ranks(NewFiles& files, const std::filesystem::path& path, const SignalInfo& info,
+                        const MappedRecording& recording);
+
 /// Makes the folder (and its parents). Throws Error if a file has that name or it cannot be written to.
 void make_folder(const std::filesystem::path& folder);
 

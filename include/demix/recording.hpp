@@ -160,6 +160,12 @@ class MappedRecording final : public Recording {
   std::unique_ptr<Reading> read() const override;
   void pass(const Visitor& visit) const override;
 
+  /// visit(frames before it, chunk) for the chunks of pass() that are this process's share among its ranks;
+  /// from several threads at once. Only if `from` has random access.
+  using PlacedVisitor = std::function<void(std::int64_t before, const Frames<double>&)>;
+  void pass_share(const PlacedVisitor& visit) const;
+  bool has_shares() const { return from_.random_access(); }
+
  private:
   const Recording& from_;
   Index channels_;

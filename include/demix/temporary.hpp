@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <span>
+#include <vector>
 
 /// Output files under temporary names, renamed when they are complete.
 namespace demix {
@@ -39,6 +40,12 @@ class Temporary {
 void make_folders(const std::filesystem::path& folder);
 /// Of the folders it made, those that are empty: for a process that has failed.
 void remove_made_folders();
+
+/// For a process that shares its work with another one, which writes these files into this new folder (if one
+/// is named): should the other be killed, this one, when it is told to end by remove_temporaries(), removes
+/// what that has left.
+void clean_up_after_others(const std::vector<std::filesystem::path>& targets,
+                           const std::filesystem::path& folder = {});
 
 /// Removes all temporaries there are, and folders made for nothing. From then on no temporary can be made or
 /// renamed: whoever tries waits for ever. For a process that is about to end itself.

@@ -21,6 +21,8 @@ struct Evidence {
 void find_unresolved(Model& model, const Evidence& evidence);  ///< pairs whose crosstalk is too large
 void find_coherence(Model& model, const Evidence& evidence);   ///< echoes and delays
 void find_common_magnitude(Model& model, const Evidence& evidence);
+/// The same by the correlations of y_i^2 and y_j^2, where only moments are known.
+void find_common_squares(Model& model, const Matrix<double>& correlation);
 void find_glitches(Model& model, const Evidence& evidence);
 void find_drift(Model& model, const Evidence& evidence);
 void find_clipping(Model& model, const Evidence& evidence);

@@ -3,6 +3,8 @@
 #include <stdexcept>
 
 #include "batch/closed_form.hpp"
+#include "batch/diagnosis.hpp"
+#include "core/warnings.hpp"
 #include "demix/fourth_moments.hpp"
 #include "demix/part_moments.hpp"
 
@@ -11,6 +13,45 @@ namespace {
 
 // Of what was damaged, or forged.
 std::invalid_argument no_recording() { return std::invalid_argument("sums: no recording has such moments"); }
+
+// The amplitude of source j to fear in output i, at the least: how fobi_crosstalk() says, but what would take
+// sixth moments is replaced by a bound, E[y^6] >= E[y^4]^2. JADE fails for sources that are as good as
+// Gaussian.
+Matrix<double> least_crosstalk(const Model& model) {
+  const Vector<double>& k = model.kurtosis;
+  const Index d = k.size();
+  Matrix<double> out = Matrix<double>::Zero(d, d);
+  for (Index i = 0; i < d; ++i) {
+    for (Index j = 0; j < d; ++j) {
+      if (i == j) continue;
+      const double others = k.sum() - k(i) - k(j) - static_cast<double>(d - 2);
+      const double noise = std::pow(k(j) - 3, 2) + std::max(0.0, others);
+      if (nearly_gaussian(model, i) && nearly_gaussian(model, j)) {
+        out(i, j) = 1;
+      } else if (model.method != "jade") {
+        out(i, j) =
+            std::sqrt(noise / static_cast<double>(model.samples)) / std::max(1e-300, std::abs(k(i) - k(j)));
+      }
+    }
+  }
+  return out;
+}
+
+// Of the squares of the outputs, in this order.
+Matrix<double> square_correlations(const FourthMoments<double>& y, const std::vector<Index>& order) {
+  const Index d = std::ssize(order);
+  Matrix<double> covariance(d, d);
+  for (Index i = 0; i < d; ++i) {
+    for (Index j = 0; j < d; ++j) {
+      const Index a = order[static_cast<std::size_t>(i)] + 1, b = order[static_cast<std::size_t>(j)] + 1;
+      covariance(i, j) = y(a, a, b, b) / (y(0, 0, a, a) * y(0, 0, b, b)) - 1;
+    }
+  }
+  const Vector<double> scale = covariance.diagonal().cwiseMax(1e-6).cwiseSqrt().cwiseInverse();
+  Matrix<double> out = scale.asDiagonal() * covariance * scale.asDiagonal();
+  out.diagonal().setZero();
+  return out;
+}
 
 constexpr Index least_block = 16;  // nothing is added frame by frame
 
@@ -118,8 +159,12 @@ Model describe(const MergedMoments& white, const Rotation& rotation, Order by) {
   }
   if (!model.kurtosis.allFinite() || !model.mixing.allFinite()) throw no_recording();
   model.diagnosis.no_crosstalk = "needs the frames, as do echoes, glitches, drift and clipping";
-  put_in_order(model, w.dewhitener.rowwise().norm(), by);
+  const std::vector<Index> order = put_in_order(model, w.dewhitener.rowwise().norm(), by);
   warn_of_basis(model, w, rotation);
+  Evidence evidence;
+  evidence.crosstalk = least_crosstalk(model);
+  find_unresolved(model, evidence);
+  find_common_squares(model, square_correlations(y, order));
   return model;
 }
 

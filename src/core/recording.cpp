@@ -216,6 +216,19 @@ void MappedRecording::pass(const Visitor& visit) const {
   });
 }
 
+void MappedRecording::pass_share(const PlacedVisitor& visit) const {
+  struct Nothing {};
+  const Index chunks = (from_.frames() + from_.chunk_frames() - 1) / from_.chunk_frames();
+  const ChunkShare share =
+      ranks() ? share_of(chunks, ranks()->rank(), ranks()->count()) : ChunkShare{0, chunks};
+  SharedReading source(from_, share);
+  const auto add = [&](Nothing&, const AnyFrames& chunk, std::int64_t before) {
+    thread_local Matrix<double> buffer;
+    visit(before, map_(as_doubles(chunk, buffer)));
+  };
+  parallel_chunks(from_, source, share.end - share.first, Nothing{}, add, [](Index, const Nothing&) {});
+}
+
 Frames<double> as_doubles(const AnyFrames& frames, Matrix<double>& buffer) {
   if (const auto* doubles = std::get_if<Frames<double>>(&frames)) return *doubles;
   const auto& floats = std::get<Frames<float>>(frames);

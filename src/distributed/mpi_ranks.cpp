@@ -91,13 +91,20 @@ void MpiRanks::broadcast(std::string& bytes) {
   traffic_.bytes += static_cast<std::int64_t>(bytes.size());
 }
 
-Index MpiRanks::on_this_host() const {
+MpiRanks::OnHost MpiRanks::on_this_host(const std::string& text) const {
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  int size = 1;
-  MPI_Comm_size(host, &size);
+  int count = 1, own = 0;
+  MPI_Comm_size(host, &count);
+  MPI_Comm_rank(host, &own);
+  const auto size = static_cast<int>(text.size());
+  std::string all(text.size() * static_cast<std::size_t>(count), '\0');
+  MPI_Allgather(text.data(), size, MPI_BYTE, all.data(), size, MPI_BYTE, host);
   MPI_Comm_free(&host);
-  return size;
+  OnHost out{{}, static_cast<std::size_t>(own)};
+  for (std::size_t at = 0; at < all.size(); at += text.size())
+    out.texts.push_back(all.substr(at, text.size()));
+  return out;
 }
 
 bool MpiRanks::ends_with_all(int& code, Index& told_by, double seconds) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/ranks.hpp"
 
@@ -21,7 +22,12 @@ class MpiRanks final : public Ranks {
   std::string receive(Index from) override;
   void broadcast(std::string& bytes) override;
 
-  Index on_this_host() const;  ///< ranks
+  /// Of each rank on this host its text, all of one length; and which of them is this rank.
+  struct OnHost {
+    std::vector<std::string> texts;
+    std::size_t own = 0;
+  };
+  OnHost on_this_host(const std::string& text) const;
 
   struct Traffic {
     std::int64_t messages = 0;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/ranks.hpp"
 #include "core/strongest_channel.hpp"
@@ -105,6 +107,13 @@ std::string note_of_others(const io::SignalInfo& info, const fs::path& output) {
                      output.string(), names);
 }
 
+Index total_over_ranks(Index count) {
+  std::istringstream counts(all_gathered(*ranks(), std::to_string(count) + " "));
+  Index total = 0;
+  while (counts >> count) total += count;
+  return total;
+}
+
 std::string model_text(const Model& model, const std::string& name) {
   try {
     return io::to_json(model);
@@ -134,6 +143,11 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   if (!options.report) out.report_file.clear();
 
   check_positions(mixtures, options.eeg);
+  if (!is_first_rank()) {
+    std::vector<fs::path> written = {source_file, out.model_file, out.report_file, out.summary_file};
+    for (const fs::path& path : trace_paths(options.trace)) written.push_back(path);
+    clean_up_after_others(written, folder);
+  }
   NetworkTrace trace;
   FitOptions fit = options.fit;
   fit.note = [&](const std::string& text) {
@@ -144,9 +158,9 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   Outcome outcome = fit_files(mixtures, fit);
   out.model = std::move(outcome.model);
   out.why = std::move(outcome.why);
-  if (!is_first_rank()) return out;  // the first one writes the files
   out.strongest_on = strongest_channels(out.model);
-  const std::optional<EegFaces> faces = suggest(out.model, mixtures, options.fit.filters, options.eeg);
+  std::optional<EegFaces> faces;  // which the first rank writes of
+  if (is_first_rank()) faces = suggest(out.model, mixtures, options.fit.filters, options.eeg);
   const std::string model = model_text(out.model, mixtures.name());
 
   const std::vector<Index> channels = channels_of_model(out.model, mixtures.info(), mixtures.name());
@@ -166,14 +180,23 @@ SeparatedFiles separate_files(const io::FileRecording& mixtures, const fs::path&
   const MatrixRecording<double> live(outcome.online_output);
   const Recording& sources =
       options.fit.options.online_output ? static_cast<const Recording&>(live) : applied;
+  const io::SignalInfo written = io::source_info(mixtures.info(), sources.channels());
+  io::NewFiles files;
+  const bool by_all = &sources == &applied && io::is_written_by_all_ranks(source_file, applied);
+  if (!is_first_rank()) {
+    if (by_all) io::write_by_all_ranks(files, source_file, written, applied);
+    return out;
+  }
   const std::vector<io::ValueRange> ranges = io::value_ranges(out.kind, sources);
   out.scaling = io::source_scaling(out.kind, ranges);
   out.sources = io::output_paths(source_file, sources.channels(), each);
 
   io::make_folder(folder);
-  io::NewFiles files;
-  io::write_recording(files, out.sources, io::source_info(mixtures.info(), sources.channels()), sources,
-                      ranges, out.scaling);
+  if (by_all) {
+    io::write_by_all_ranks(files, source_file, written, applied);
+  } else {
+    io::write_recording(files, out.sources, written, sources, ranges, out.scaling);
+  }
   files.write(out.model_file, model);
   if (options.report) files.write(out.report_file, separation_page(mixtures, sources, out, options, faces));
   if (!options.trace.empty()) {
@@ -206,15 +229,16 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   const std::vector<Index> channels = channels_of_model(model, info, mixtures.name());
   const bool all = static_cast<Index>(channels.size()) == info.channels;
   AppliedFiles out;
+  std::atomic<Index> frames = 0, unusable = 0;  // several threads count them
   const auto map = [&](const Frames<double>& X) -> Matrix<double> {
     Matrix<double> picked;
     if (!all) picked = X(channels, Eigen::all);
     const Frames<double> seen = all ? X : Frames<double>(picked);
     Matrix<double> Y = without ? model.remove(seen, *without) : model.apply(seen);
-    out.frames += seen.cols();
+    frames += seen.cols();
     for (Index t = 0; t < seen.cols(); ++t) {
       if (seen.col(t).squaredNorm() < too_large && Y.col(t).allFinite()) continue;
-      ++out.unusable;
+      ++unusable;
       if (without) {
         Y.col(t) = seen.col(t);
       } else {
@@ -227,8 +251,13 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
     return clean;
   };
   const MappedRecording mapped(mixtures, without ? info.channels : model.components(), map);
+  const bool by_all = io::is_written_by_all_ranks(output, mapped);
+  if (!is_first_rank()) {
+    if (!by_all) return out;
+    clean_up_after_others({output});
+  }
   const std::vector<io::ValueRange> ranges = io::value_ranges(kind, mapped);
-  out.frames = out.unusable = 0;  // they are counted in the last pass
+  frames = unusable = 0;  // they are counted in the last pass
   if (!without) out.scaling = io::source_scaling(kind, ranges);
   const bool each = kind == io::Kind::picture && mapped.channels() > 1;
   out.files = io::output_paths(output, mapped.channels(), each);
@@ -236,10 +265,16 @@ AppliedFiles apply_to_files(const Model& model, const io::FileRecording& mixture
   io::SignalInfo written = without ? info : io::source_info(info, mapped.channels());
   if (without && info.others) out.note = note_of_others(info, output);
   written.ica = without ? std::make_shared<const Model>(model_without(model, *without)) : nullptr;
-  io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
+  if (by_all) {
+    io::write_by_all_ranks(files, output, written, mapped);
+  } else {
+    io::write_recording(files, out.files, written, mapped, ranges, out.scaling);
+  }
+  out.frames = by_all ? total_over_ranks(frames) : frames.load();
+  out.unusable = by_all ? total_over_ranks(unusable) : unusable.load();
   if (out.frames > 0 && out.unusable == out.frames)
     throw io::Error(mixtures.name() + ": " + unusable_text(out.unusable, out.frames, without.has_value()));
-  files.commit();
+  if (is_first_rank()) files.commit();
   return out;
 }
 

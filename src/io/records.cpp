@@ -65,8 +65,7 @@ class Others final : public OtherSignals {
 class RecordsReader final : public SignalReader {
  public:
   RecordsReader(const Path& path, const Records& records, SignalInfo info)
-      : path_(path), in_(path, std::ios::binary), records_(records), info_(std::move(info)) {
-    if (!in_) throw failure(path, "cannot open");
+      : path_(path), bytes_(path), records_(records), info_(std::move(info)) {
     choose_channels();
   }
 
@@ -75,22 +74,34 @@ class RecordsReader final : public SignalReader {
   double resolution() const override { return resolution_; }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
-    Index done = 0;
-    while (done < out.cols() && frame_ < info_.frames) {
-      const char* record = record_of(static_cast<std::uint64_t>(frame_ / samples_));
-      const Index within = frame_ % samples_;
-      const Index count = std::min(samples_ - within, out.cols() - done);
-      values_.resize(count);
+    const Index count = std::min<Index>(out.cols(), info_.frames - frame_);
+    for_each_record(frame_, count, [&](std::uint64_t record, Index within, Index at, Index some) {
+      const char* bytes = held(record);
+      for (Index c = 0; c < info_.channels; ++c)
+        decode(c, bytes + of(c).offset + static_cast<std::size_t>(within) * of(c).type.bytes,
+               out.row(c).segment(at, some));
+    });
+    frame_ += count;
+    return count;
+  }
+
+  bool random_access() const override { return true; }
+  void read_at(Index first, Eigen::Ref<Matrix<double>> out) const override {
+    std::string bytes;
+    for_each_record(first, out.cols(), [&](std::uint64_t record, Index within, Index at, Index some) {
+      const std::uint64_t begin = records_.first + record * records_.bytes;
+      const auto channels = static_cast<std::uint64_t>(info_.channels);
+      constexpr std::uint64_t far = 4096;  // bytes read in the time that one more read takes
+      const bool whole =
+          records_.bytes <= channels * (static_cast<std::uint64_t>(some) * of(0).type.bytes + far);
+      if (whole) fetch(begin, records_.bytes, bytes);
       for (Index c = 0; c < info_.channels; ++c) {
-        const RecordSignal& s = channels_[static_cast<std::size_t>(c)];
-        s.type.decode(record + s.offset + static_cast<std::size_t>(within) * s.type.bytes, count,
-                      values_.data());
-        out.row(c).segment(done, count).array() = s.least + (values_.array() - s.least_digital) * s.scale;
+        const std::size_t before = static_cast<std::size_t>(within) * of(c).type.bytes;
+        if (!whole)
+          fetch(begin + of(c).offset + before, static_cast<std::size_t>(some) * of(c).type.bytes, bytes);
+        decode(c, bytes.data() + (whole ? of(c).offset + before : 0), out.row(c).segment(at, some));
       }
-      done += count;
-      frame_ += count;
-    }
-    return done;
+    });
   }
 
  private:
@@ -131,18 +142,39 @@ class RecordsReader final : public SignalReader {
 
   double rate_of(Index samples) const { return static_cast<double>(samples) / records_.seconds; }
 
-  const char* record_of(std::uint64_t record) {
+  const RecordSignal& of(Index channel) const { return channels_[static_cast<std::size_t>(channel)]; }
+
+  // use(record, frames of it before, frames before it, frames) for each record that holds some of them.
+  template <typename Use>
+  void for_each_record(Index first, Index count, const Use& use) const {
+    for (Index done = 0; done < count;) {
+      const Index within = (first + done) % samples_;
+      const Index some = std::min(samples_ - within, count - done);
+      use(static_cast<std::uint64_t>((first + done) / samples_), within, done, some);
+      done += some;
+    }
+  }
+
+  template <typename Row>
+  void decode(Index channel, const char* from, Row&& out) const {
+    const RecordSignal& s = of(channel);
+    Eigen::RowVectorXd values(out.size());
+    s.type.decode(from, values.size(), values.data());
+    out.array() = s.least + (values.array() - s.least_digital) * s.scale;
+  }
+
+  void fetch(std::uint64_t at, std::size_t count, std::string& bytes) const {
+    bytes.resize(count);
+    bytes_.fetch(at, count, bytes.data());
+  }
+
+  const char* held(std::uint64_t record) {
     if (record < first_held_ || record >= first_held_ + held_) {
       constexpr std::uint64_t at_once = 1 << 20;
       const std::uint64_t count =
           std::min(std::max<std::uint64_t>(at_once / records_.bytes, 1), records_.count - record);
-      buffer_.resize(count * records_.bytes);
-      in_.clear();
-      in_.seekg(static_cast<std::streamoff>(records_.first + record * records_.bytes));
-      if (!in_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()))) {
-        held_ = 0;
-        throw failure(path_, "cannot read, or it was changed meanwhile");
-      }
+      held_ = 0;  // unless it goes well
+      fetch(records_.first + record * records_.bytes, count * records_.bytes, buffer_);
       first_held_ = record;
       held_ = count;
     }
@@ -150,7 +182,7 @@ class RecordsReader final : public SignalReader {
   }
 
   Path path_;
-  std::ifstream in_;
+  FileBytes bytes_;
   Records records_;
   SignalInfo info_;
   std::vector<RecordSignal> channels_;
@@ -159,7 +191,6 @@ class RecordsReader final : public SignalReader {
   Index frame_ = 0;
   std::uint64_t first_held_ = 0, held_ = 0;  // records in the buffer
   std::string buffer_;
-  Eigen::RowVectorXd values_;
 };
 
 void decode_int24(const char* from, Index count, double* to) {

@@ -1,5 +1,7 @@
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <vector>
 
 #include "io/failure.hpp"
 #include "io/format_files.hpp"
@@ -25,12 +27,12 @@ class SoundReader final : public SignalReader {
   explicit SoundReader(const Path& path) : path_(path) { rewind(); }
 
   const SignalInfo& info() const override { return info_; }
+  bool random_access() const override { return has_places_; }
 
   void rewind() override {
-    SF_INFO sound{};
     file_.reset();
-    file_.reset(sf_open(path_.c_str(), SFM_READ, &sound));
-    if (!file_) throw Error(path_.string() + ": cannot be read as sound: " + sf_strerror(nullptr));
+    SF_INFO sound{};
+    file_ = open(sound);
     // libsndfile 1.2 decodes no more than two channels of it, and leaves the rest to chance.
     if ((sound.format & SF_FORMAT_SUBMASK) == SF_FORMAT_IMA_ADPCM && sound.channels > 2) {
       throw Error(path_.string() + ": IMA ADPCM of " + std::to_string(sound.channels) +
@@ -40,6 +42,7 @@ class SoundReader final : public SignalReader {
     info_.rate = sound.samplerate;
     promised_ = sound.frames;
     if (promised_ < std::numeric_limits<sf_count_t>::max()) info_.frames = std::max<sf_count_t>(promised_, 0);
+    has_places_ = info_.frames > 0 && sound.seekable != 0 && is_plain(sound.format);
     seen_ = 0;
   }
 
@@ -48,15 +51,77 @@ class SoundReader final : public SignalReader {
     if (got > 0) seen_ += got;
     const bool told = promised_ > 0 && promised_ < std::numeric_limits<sf_count_t>::max();
     if (got < out.cols() && (sf_error(file_.get()) != SF_ERR_NO_ERROR || (told && seen_ < promised_))) {
-      throw Error(path_.string() + ": ends after " + std::to_string(seen_) + " frames of " +
-                  std::to_string(promised_) + "; it is cut off or damaged");
+      throw cut_off(seen_);
     }
     return std::max<Index>(got, 0);
   }
 
+  void read_at(Index first, Eigen::Ref<Matrix<double>> out) const override {
+    SoundHandle file = idle_handle();
+    const bool found = sf_seek(file.get(), first, SEEK_SET) == first;
+    const sf_count_t got = found ? sf_readf_double(file.get(), out.data(), out.cols()) : 0;
+    if (got < out.cols()) throw cut_off(first + std::max<sf_count_t>(got, 0));
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(file));
+  }
+
  private:
+  // Numbers one after the other: what a frame is does not depend on those before it.
+  static bool is_plain(int format) {
+    switch (format & SF_FORMAT_TYPEMASK) {
+      case SF_FORMAT_WAV:
+      case SF_FORMAT_WAVEX:
+      case SF_FORMAT_RF64:
+      case SF_FORMAT_W64:
+      case SF_FORMAT_AIFF:
+        break;
+      default:
+        return false;
+    }
+    switch (format & SF_FORMAT_SUBMASK) {
+      case SF_FORMAT_PCM_S8:
+      case SF_FORMAT_PCM_U8:
+      case SF_FORMAT_PCM_16:
+      case SF_FORMAT_PCM_24:
+      case SF_FORMAT_PCM_32:
+      case SF_FORMAT_FLOAT:
+      case SF_FORMAT_DOUBLE:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  SoundHandle open(SF_INFO& sound) const {
+    SoundHandle file(sf_open(path_.c_str(), SFM_READ, &sound));
+    if (!file) throw Error(path_.string() + ": cannot be read as sound: " + sf_strerror(nullptr));
+    return file;
+  }
+
+  // A thread reads by a handle of its own, which it gives back.
+  SoundHandle idle_handle() const {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!idle_.empty()) {
+        SoundHandle file = std::move(idle_.back());
+        idle_.pop_back();
+        return file;
+      }
+    }
+    SF_INFO sound{};
+    return open(sound);
+  }
+
+  Error cut_off(sf_count_t after) const {
+    return Error(path_.string() + ": ends after " + std::to_string(after) + " frames of " +
+                 std::to_string(promised_) + "; it is cut off or damaged");
+  }
+
   Path path_;
   SoundHandle file_;
+  mutable std::mutex mutex_;
+  mutable std::vector<SoundHandle> idle_;
+  bool has_places_ = false;
   SignalInfo info_;
   sf_count_t promised_ = 0;
   sf_count_t seen_ = 0;

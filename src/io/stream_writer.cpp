@@ -7,6 +7,7 @@
 #include "demix/signal_stream.hpp"
 #include "io/byte_sink.hpp"
 #include "io/bytes.hpp"
+#include "io/frame_bytes.hpp"
 #include "io/text_line.hpp"
 #include "io/wav.hpp"
 
@@ -19,14 +20,17 @@ bool is_text(Encoding encoding) { return encoding == Encoding::csv || encoding =
 bool is_whole(Encoding encoding) { return encoding == Encoding::s16 || encoding == Encoding::s32; }
 char delimiter_of(Encoding encoding) { return encoding == Encoding::tsv ? '\t' : ','; }
 
-// 0 for text.
-std::size_t frame_bytes_of(Encoding encoding, Index channels) {
+}  // namespace
+
+std::size_t bytes_of_frame(Encoding encoding, Index channels) {
   const std::size_t number = is_text(encoding)           ? 0
                              : encoding == Encoding::f64 ? 8
                              : encoding == Encoding::s16 ? 2
                                                          : 4;
   return static_cast<std::size_t>(channels) * number;
 }
+
+namespace {
 
 std::string header_of(Encoding encoding, const SignalInfo& info, const std::string& name) {
   if (info.channels < 1) {
@@ -74,11 +78,18 @@ void append_frame(std::string& buffer, Encoding encoding, const Eigen::Ref<const
 
 }  // namespace
 
+std::string frames_as_bytes(Encoding encoding, const Frames<double>& frames) {
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(frames.cols()) * bytes_of_frame(encoding, frames.rows()));
+  for (Index t = 0; t < frames.cols(); ++t) append_frame(bytes, encoding, frames.col(t));
+  return bytes;
+}
+
 StreamWriter::StreamWriter(const std::string& name, Encoding encoding, SignalInfo info)
     : encoding_(encoding),
       info_(std::move(info)),
       header_(header_of(encoding, info_, name)),  // before an existing file is emptied: it may throw
-      bytes_(std::make_unique<ByteSink>(name, frame_bytes_of(encoding, info_.channels))) {
+      bytes_(std::make_unique<ByteSink>(name, bytes_of_frame(encoding, info_.channels))) {
   bytes_->buffer = header_;
   bytes_->flush();  // so that bytes() is never less than the header, and resume() need not write it
 }
@@ -88,7 +99,7 @@ StreamWriter::StreamWriter(const std::string& name, Encoding encoding, SignalInf
     : encoding_(encoding),
       info_(std::move(info)),
       header_(header_of(encoding, info_, name)),
-      bytes_(std::make_unique<ByteSink>(name, frame_bytes_of(encoding, info_.channels), written.bytes,
+      bytes_(std::make_unique<ByteSink>(name, bytes_of_frame(encoding, info_.channels), written.bytes,
                                         written.unwritten)),
       frames_(written.frames) {
   if (bytes_->is_standard_output()) return;
@@ -123,7 +134,7 @@ void StreamWriter::require_whole(const Written& written) const {
   std::uint64_t frames = 0;
   if (!is_text(encoding_)) {
     const std::uint64_t bytes = written.bytes - header_.size() + written.unwritten.size();
-    const std::size_t frame_bytes = frame_bytes_of(encoding_, info_.channels);
+    const std::size_t frame_bytes = bytes_of_frame(encoding_, info_.channels);
     frames = bytes % frame_bytes == 0 ? bytes / frame_bytes : std::uint64_t(-1);
   } else {
     for (std::uint64_t at = header_.size(); at < written.bytes;) {

@@ -31,8 +31,9 @@ std::system_error failure(const fs::path& path) {
 struct Registry {
   std::mutex mutex;
   std::set<fs::path> in_use;
-  std::set<fs::path> swept;    // targets whose left-overs were looked for
-  std::vector<fs::path> made;  // folders, parents first
+  std::set<fs::path> swept;      // targets whose left-overs were looked for
+  std::vector<fs::path> made;    // folders, parents first
+  std::vector<fs::path> others;  // targets of other processes, see clean_up_after_others()
 };
 Registry& registry() {
   static Registry& all = *new Registry;
@@ -161,6 +162,19 @@ void make_folders(const fs::path& folder) {
   }
 }
 
+void clean_up_after_others(const std::vector<fs::path>& targets, const fs::path& folder) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::error_code none;
+  for (const fs::path& target : targets) all.others.push_back(fs::absolute(followed(target), none));
+  if (folder.empty()) return;
+  fs::path at;
+  for (const fs::path& part : fs::absolute(folder, none)) {
+    at /= part;
+    if (!fs::exists(at, none)) all.made.push_back(at);
+  }
+}
+
 void remove_made_folders() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
@@ -172,6 +186,7 @@ void remove_temporaries() {
   all.mutex.lock();  // for ever
   std::error_code ignored;
   for (const fs::path& path : all.in_use) fs::remove_all(path, ignored);
+  for (const fs::path& target : all.others) remove_left_overs(target);
   remove_empty(all.made);
 }
 

@@ -263,6 +263,19 @@ TEST(ParallelSum, TheFirstFailureIsTheOneThrown) {
   }
 }
 
+TEST(MappedRecording, EachShareHasItsPlace) {
+  const Matrix<double> X = Random(3).normal(3, 100000);
+  const MatrixRecording<double> recording(X);
+  const MappedRecording doubled(recording, 3,
+                                [](const Frames<double>& x) -> Matrix<double> { return 2 * x; });
+  ASSERT_TRUE(doubled.has_shares());
+  Matrix<double> Y = Matrix<double>::Zero(3, X.cols());
+  doubled.pass_share([&](std::int64_t before, const Frames<double>& chunk) {
+    Y.middleCols(before, chunk.cols()) = chunk;  // no two at the same place
+  });
+  EXPECT_EQ(Y, 2 * X);
+}
+
 TEST(MappedRecording, IsVisitedInOrderAndStopsWhereTheVisitorFails) {
   Random random(5);
   const Matrix<double> X = random.normal(4, 200000);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "demix/random.hpp"
 #include "demix/signal_files.hpp"
@@ -135,6 +136,28 @@ TEST_P(Edf, AnyBlocksGiveTheSame) {
   for (const Index block : {1, 3, 99, 100, 101, 1000}) {
     reader->rewind();
     EXPECT_EQ(read(*reader, block), whole) << block;
+  }
+}
+
+// Frames from anywhere, by several threads at once; of short records and of records much longer than what is
+// asked.
+TEST_P(Edf, FramesFromAnywhere) {
+  for (const double rate : {100.0, 44100.0}) {
+    write(file(), Random(2).normal(3, 100000), facts_at(rate, 100000));
+    const auto reader = open_signals(file());
+    const Matrix<double> whole = read(*reader);
+    ASSERT_TRUE(reader->random_access());
+    const auto look = [&](Index from) {
+      for (Index first = from; first < whole.cols(); first += 1777) {
+        for (const Index count : {Index{1}, Index{99}, Index{5000}}) {
+          Matrix<double> some(3, std::min(count, whole.cols() - first));
+          reader->read_at(first, some);
+          EXPECT_EQ(some, whole.middleCols(first, some.cols()));
+        }
+      }
+    };
+    std::jthread other(look, 0);
+    look(500);
   }
 }
 

@@ -54,6 +54,13 @@ TEST(StreamIo, WavSampleFormats) {
       EXPECT_EQ(read_bytes(file, Encoding::wav, {.rate = 8000}), X) << c.tag << " " << c.bits;
       const std::string path = temporary("whole.wav", file);  // another decoder
       EXPECT_EQ(read_signals(path).data, X) << c.tag << " " << c.bits;
+      const auto reader = open_signals(path);
+      Matrix<double> last(2, 1);
+      if (reader->random_access()) {  // by libsndfile
+        reader->read_at(1, last);
+        EXPECT_EQ(last, X.rightCols(1)) << c.tag << " " << c.bits;
+        EXPECT_THROW(reader->read_at(2, last), Error);
+      }
       ::unlink(path.c_str());
     }
   }

@@ -141,6 +141,30 @@ class Merge(Program):
         self.assertIn("crosstalk to expect: cannot tell: needs the frames", result.stderr)
         self.ok("apply", self.dir / "model.json", self.dir / "all.npy", "-o", self.dir / "y.npy")
 
+    def test_warnings_that_sums_allow(self):
+        """As fit gives them: of what is alike, as good as Gaussian, on at the same times; none where all is well."""
+        rng = np.random.default_rng(7)
+        uniform, laplace, normal = rng.uniform(-1, 1, (FRAMES, 2)), rng.laplace(size=(FRAMES, 2)), rng.normal(
+            size=(FRAMES, 2))
+        on = (rng.uniform(size=(FRAMES // 100, 1)) < 0.3).repeat(100, axis=0)
+        alike = np.column_stack([uniform, laplace[:, 0]])
+        gaussian = np.column_stack([uniform[:, 0], laplace[:, 0], normal])
+        together = np.column_stack([on * normal, uniform[:, 0], laplace[:, 0] ** 3])
+        well = np.column_stack([uniform[:, 0], laplace[:, 0], laplace[:, 1] ** 3])
+        for S, methods in ((alike, ("fobi", "sm-ica-offline")), (gaussian, ("fobi", "jade", "sm-ica-offline")),
+                           (together, ("jade",)), (well, ("fobi", "jade", "sm-ica-offline"))):
+            self.X = S @ rng.normal(size=(S.shape[1], S.shape[1]))
+            self.save("all.npy", self.X)
+            files = self.parts()
+            for method in methods:
+                def warnings(*command):
+                    model = self.model(*command, "-m", method)
+                    return sorted((w["kind"], w["components"]) for w in model["warnings"])
+                merged = warnings("merge", *files)
+                whole = [w for w in warnings("fit", self.dir / "all.npy") if w[0] not in ("convolved", "clipped")]
+                self.assertEqual(merged, whole, method)
+                self.assertEqual(merged == [], S is well, method)
+
     def test_refused(self):
         files = self.parts()
         out = ("-o", self.dir / "m.json")
