@@ -27,6 +27,18 @@ class Reproduce(Program):
         self.assertGreater(len(files), 50)
         for file in files:
             self.assertGreater((out / file).stat().st_size, 0, file)
+        for name, item in numbers["items"].items():  # a quick run is no verdict, and says how long it was
+            self.assertNotIn("differs", item, name)
+            self.assertIn("no verdict", item["measured"], name)
+            self.assertRegex(item["length"], "^quick run: ", name)
+        self.assertNotIn("They differ", page)
+        self.assertNotRegex(page, "(?i)do(es)? not hold")
+        for file in out.glob("*.svg"):
+            if file.stem in ("fig2", "appendix-e-networks"):
+                continue  # put together from pictures that say it
+            self.assertIn("quick run: ", file.read_text(), file)
+        for file in out.glob("*.csv"):
+            self.assertTrue(all("quick run: " in line for line in file.read_text().splitlines()[1:]), file)
         for file in out.glob("*.png"):
             self.assertTrue(file.read_bytes().startswith(b"\x89PNG"), file)
 
