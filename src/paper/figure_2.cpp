@@ -38,7 +38,7 @@ Figure draw_traces(const Task& task, const Mixture& m, const Ended& run, const s
   figure.stride = stride;
   draw(figure, setting, length, name);
   return {name, title +
-                    ". Left: mixtures; right: true sources in blue, recovered in red, their difference in "
+                    ". Left: mixtures; right: true sources pale, recovered in red, their difference in "
                     "green, on the same scale" +
                     std::string(stride > 1 ? "; envelopes, least to most" : "") + "."};
 }
@@ -345,7 +345,7 @@ Result figure_2(const Setting& setting) {
   out.pictures = {
       {"fig2",
        "Offline SM-ICA as published. A, synthetic sources; B, speech, as envelopes; C, photographs. In A and "
-       "B: mixtures in black, true sources in blue, recovered in red, their difference in green, on the "
+       "B: mixtures in black, true sources pale, recovered in red, their difference in green, on the "
        "same scale; beside them the distributions."}};
   return out;
 }

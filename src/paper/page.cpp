@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using report::markup::escaped;
 
 constexpr std::string_view more_style = R"css(
-.item img { display: block; max-width: 100%; max-height: 36rem; height: auto; background: #fff; border-radius: 2px; }
+.item img { display: block; width: min(100%, 32rem); height: auto; background: #fff; border-radius: 2px; }
 .item figure { margin: .8rem 0; break-inside: avoid; }
 .item dl { margin: .4rem 0 .8rem; max-width: 52rem; }
 )css";

@@ -145,9 +145,9 @@ Result settling(const Setting& setting) {
   out.pictures = {
       {"settling",
        "Steps that the neural dynamics take to come within 1e-3 of their rest, with M's diagonal as "
-       "autapses or as the neurons' leaks. Left: the network as published while it learns scenario 1 "
-       "at (5e-4, 0.75), median and quartiles. Middle: networks at rest, by the spread of lambda^2. "
-       "Right: the input layer of the local form, by the condition of the mixing."}};
+       "autapses or as the neurons' leaks. First: the network as published while it learns scenario 1 "
+       "at (5e-4, 0.75), median and quartiles. Second: networks at rest, by the spread of lambda^2. "
+       "Third: the input layer of the local form, by the condition of the mixing."}};
   const auto value = [&](const std::string& name) {
     return std::ranges::find(out.numbers, name, &Number::name)->value;
   };

@@ -34,9 +34,8 @@ class Reproduce(Program):
         self.assertNotIn("They differ", page)
         self.assertNotRegex(page, "(?i)do(es)? not hold")
         for file in out.glob("*.svg"):
-            if file.stem in ("fig2", "appendix-e-networks"):
-                continue  # put together from pictures that say it
             self.assertIn("quick run: ", file.read_text(), file)
+            self.assertIn('width="85.00mm"', file.read_text()[:400], file)  # a column of a journal
         for file in out.glob("*.csv"):
             self.assertTrue(all("quick run: " in line for line in file.read_text().splitlines()[1:]), file)
         for file in out.glob("*.png"):
