@@ -108,13 +108,19 @@ std::vector<double> errors_at(const std::vector<Ended>& runs, const std::vector<
   return errors;
 }
 
+// The network with natural steps, after so many passes.
+struct Natural {
+  Index passes;
+  const std::vector<Ended>& runs;
+};
+
 // Share of the runs that have separated, and the median error, over the steps.
-Figure draw_steps(const std::vector<Courses>& all, const std::vector<Index>& at, const std::string& unit,
-                  const std::string& name, const std::string& title, const Setting& setting,
-                  const std::string& length) {
+Figure draw_steps(const std::vector<Courses>& all, const std::vector<Natural>& natural,
+                  const std::vector<Index>& at, const std::string& unit, const std::string& name,
+                  const std::string& title, const Setting& setting, const std::string& length) {
   report::CurvesFigure figure;
   figure.title = title;
-  report::CurvesFigure::Panel share{"", unit, "share of runs separated", true, false, {}, {}};
+  report::CurvesFigure::Panel share{"", unit, "share of runs separated", true, false, {}, {{0, ""}, {1, ""}}};
   report::CurvesFigure::Panel error{
       "", unit, "median MSE", true, true, {}, {{separated_mse, "separated", false}}};
   const std::vector<double> steps(at.begin(), at.end());
@@ -132,12 +138,27 @@ Figure draw_steps(const std::vector<Courses>& all, const std::vector<Index>& at,
     share.curves.push_back(separated);
     error.curves.push_back(median);
   }
+  report::CurvesFigure::Curve beside{"natural steps, mixings of ours", {}, {}, {}, {}, true};
+  report::CurvesFigure::Curve median = beside;
+  for (const Natural& n : natural) {
+    beside.x.push_back(static_cast<double>(n.passes));
+    beside.y.push_back(static_cast<double>(count_separated(n.runs)) / static_cast<double>(n.runs.size()));
+    median.y.push_back(median_mse(n.runs));
+  }
+  median.x = beside.x;
+  median.y = finite_or_gap(median.y);
+  if (!natural.empty()) share.curves.push_back(beside);
+  if (!natural.empty()) error.curves.push_back(median);
   figure.panels = {share, error};
   draw(figure, setting, length, name);
-  return {name, title +
-                    ". Share of the runs with an error below 0.05, and the median error, over the steps. "
-                    "Lambda^-2 holds the kurtoses of the sources, which the notebooks measure on FOBI's "
-                    "outputs: an oracle."};
+  return {
+      name,
+      title +
+          fmt::format(". Share of the runs with an error below 0.05, and the median error, over the {}. ",
+                      unit) +
+          (natural.empty() ? "" : "Dots: the network with natural steps, after one pass and after five. ") +
+          "As published, Lambda^-2 holds the kurtoses of the sources, which the notebooks measure on FOBI's "
+          "outputs: an oracle."};
 }
 
 Result offline(const Task& task, const std::string& name, const Setting& setting) {
@@ -176,7 +197,7 @@ Result offline(const Task& task, const std::string& name, const Setting& setting
   const std::size_t k = median_run(shown);
   draw_run(out, task, known ? task.authors_mix() : task.mix(k), shown[k], name,
            fmt::format("Offline SM-ICA as published, {}, {}", task.name, length), setting);
-  out.pictures.push_back(draw_steps(published, at, "steps", name + "-steps",
+  out.pictures.push_back(draw_steps(published, {}, at, "steps", name + "-steps",
                                     fmt::format("Offline SM-ICA as published, {}, {}", task.name, length),
                                     setting, out.length));
   draw_median(out, task, natural, name + "-natural",
@@ -256,7 +277,7 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
   const std::vector<Ended>& runs = courses[0].runs;
   draw_median(out, task, runs, name + "-published",
               fmt::format("Online SM-ICA as published, {}, {}", task.name, length), setting);
-  out.pictures.push_back(draw_steps(courses, at, "epochs", name + "-epochs",
+  out.pictures.push_back(draw_steps(courses, {{1, natural}, {5, longer}}, at, "epochs", name + "-epochs",
                                     fmt::format("Online SM-ICA as published, {}, {}", task.name, length),
                                     setting, out.length));
   draw_median(out, task, longer, name,
