@@ -63,10 +63,11 @@ void draw_run(Result& out, const Task& task, const Mixture& m, const Ended& run,
   if (task.width > 0) {
     out.pictures.push_back(draw_pictures(task, m, run, name, title, setting, out.length));
   } else if (task.name == "speech") {
-    constexpr Index shown = 400;  // envelopes
+    constexpr Index shown = 200;  // stretches of the envelope
+    constexpr Index frames = 400;
     out.pictures.push_back(
         draw_traces(task, m, run, name, title, 0, shown, m.sources.cols() / shown, setting, out.length));
-    out.pictures.push_back(draw_traces(task, m, run, name + "-zoom", title + ", 25 ms of it", 9600, shown, 1,
+    out.pictures.push_back(draw_traces(task, m, run, name + "-zoom", title + ", 25 ms of it", 9600, frames, 1,
                                        setting, out.length));
   } else {
     out.pictures.push_back(draw_traces(task, m, run, name, title, 0, 300, 1, setting, out.length));

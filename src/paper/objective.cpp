@@ -140,7 +140,7 @@ Result theorem_1(const Setting& setting) {
   out.pictures = {
       {"theorem1",
        fmt::format("Error of the global optimum over {} random mixings of four sources, {} "
-                   "samples each, condition 1 to 1e6, and FOBI's on the same samples (line); right, how "
+                   "samples each, condition 1 to 1e6, and FOBI's on the same samples (line); beside it, how "
                    "far the one is from the other.",
                    mixings, samples)}};
   out.numbers = {{"worst_mse", worst}, {"largest_distance_to_fobi", apart}};

@@ -103,7 +103,7 @@ Result table_1(const Setting& setting) {
       draw(heat_map(title, grid.cells), setting, out.length, name);
       out.pictures.push_back(
           {name, fmt::format("Grid search, {}, {}: the median error, and how many of the runs separate. "
-                             "Framed: the best.",
+                             "Framed: the best; grey, crossed: the median run diverges.",
                              what, task.name)});
       table.rows.push_back({task.name, what, fmt::format("{:g}, {:g}", eta, tau), outcome(there),
                             chosen.separated > 0 ? fmt::format("{:g}, {:g}", chosen.eta, chosen.tau) : "none",
@@ -176,7 +176,8 @@ Result table_2(const Setting& setting) {
         {name + "-running",
          figure.title +
              ". The paper's error over time, the least mean square of s - Xi P y over all frames so far: of "
-             "the outputs as they came out, unscaled, from before the run had separated on."});
+             "the outputs as they came out, unscaled, from before the run had separated on. Counts as in the "
+             "figure before."});
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       const Summary s = summarise(comparison, static_cast<Index>(c), &Run::running);
       out.numbers.push_back(

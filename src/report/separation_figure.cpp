@@ -76,7 +76,8 @@ class TracePanels {
             "${0} using 0:1:2 with filledcurves {1}${0} using 0:1 with lines lw 0.8 lc rgb '{2}' notitle, ",
             name, look, t.colour);
       } else {
-        plot += fmt::format("${0} using 0:1 with lines {1}${0} using 0:2 with lines {1}", name, look);
+        const std::string thin = fmt::format("lw 0.8 lc rgb '{}' notitle, ", t.colour);
+        plot += fmt::format("${0} using 0:1 with lines {1}${0} using 0:2 with lines {1}", name, thin);
       }
     }
     script_ += plot + "\nunset label\nunset arrow\n";  // they are drawn once
