@@ -36,7 +36,8 @@ std::string localities(const Method& m) {
 }
 
 constexpr std::array local_says{
-    "Yes: every synapse learns from its own two neurons and one number for the whole network.",
+    "Yes: every synapse learns from its own two neurons and one number for the whole network (form local: "
+    "two).",
     "Synapses: likewise, from two such numbers; but the whitening and the averaged output are not local."};
 
 bool by_form(const Method& m) { return localities(m).find(':') != std::string::npos; }

@@ -87,7 +87,7 @@ void run(const Options& o) {
     {
       Progress bar(fmt::format("{} ({} of {})", item->name, made.size() + 1, items.size()));
       setting.progress = std::ref(bar);
-      made.push_back({item, item->make(setting)});
+      made.push_back(paper::make(*item, setting));
     }
     const paper::Result& r = made.back().result;
     for (const paper::Table& t : r.tables) files[setting.folder / (t.name + ".csv")] = paper::to_csv(t);

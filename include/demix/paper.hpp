@@ -29,6 +29,7 @@ struct Table {
   std::string name;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  std::string length{};  ///< as Result::length
 };
 
 struct Figure {
@@ -42,15 +43,16 @@ struct Result {
   std::vector<Table> tables;
   std::string measured;  ///< in a sentence or two
   std::string differs;   ///< from the paper, in one sentence; empty: it does not
+  std::string length;    ///< of a quick run: mixings, steps, frames it took; empty: a full run
   std::string data;      ///< recordings or stand-ins it was made on; empty: neither
 };
 
 /// A figure, a table or a claim.
 struct Item {
   std::string_view name, title;
-  std::string_view says;    ///< the paper
-  std::string_view lambda;  ///< which reading of Lambda it uses; empty: none
-  Result (*make)(const Setting& setting);
+  std::string_view says;                   ///< the paper
+  std::string_view lambda;                 ///< which reading of Lambda it uses; empty: none
+  Result (*make)(const Setting& setting);  ///< to be called by make() below
 };
 
 std::span<const Item> items();
@@ -62,8 +64,13 @@ struct Made {
   Result result;
 };
 
+/// Runs it. A quick run says how long it was wherever its results are told, and gives no verdict on the
+/// paper.
+Made make(const Item& item, const Setting& setting);
+
+/// With the length of a quick run in a column of its own.
 std::string to_csv(const Table& table);
-/// Names, numbers and words, and `version`, `quick`.
+/// Names, numbers and words, the length of quick runs, and `version`, `quick`.
 std::string to_json(const std::vector<Made>& made, bool quick);
 /// A page for the folder with the pictures. `command`: what was typed.
 std::string to_html(const std::vector<Made>& made, bool quick, const std::string& command);

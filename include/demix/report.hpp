@@ -6,16 +6,19 @@
 
 #include "demix/types.hpp"
 
-/// Figures, and plots in text.
+/// Figures, and plots in text. A figure is as wide as a column of 8.5 cm, with letters of 7 to 9 points there
+/// (a convergence figure of several panels as two, and any that needs it wider); its SVG is of that size, in
+/// millimetres. Colours are Okabe and Ito's; curves differ in dashes or markers too, so that they are told
+/// apart in grey.
 namespace demix::report {
 
 /// A row of samples as a small plot in braille dots: `lines` lines of `width` characters, scaled to [lo, hi].
 std::vector<std::string> text_plot(const Vector<double>& samples, Index width, Index lines, double lo,
                                    double hi);
 
-/// Mixtures on the left; on the right each source in blue, its estimate over it in red, their difference in
-/// green and on the same scale, with histograms beside: the layout of the paper's figure 2. `Y` is matched to
-/// `S` (same order and signs).
+/// Mixtures on the left; on the right each source, pale and thick, its estimate over it in red, their
+/// difference in green and on the same scale, with histograms beside: the layout of the paper's figure 2. `Y`
+/// is matched to `S` (same order and signs).
 struct SeparationFigure {
   std::string title;
   Matrix<double> X, S, Y;
@@ -95,7 +98,7 @@ struct CurvesFigure {
   std::vector<Panel> panels;  ///< 1 to 6; up to two side by side
 };
 
-/// Rows of pictures of one size with the histogram of each beside it, above the greys of its values: the
+/// Rows of pictures of one size with the histogram of each below it, above the greys of its values: the
 /// paper's figure 2C. Of each picture the lowest and highest half percent of the pixels are black and white.
 struct PicturesFigure {
   struct Row {
@@ -112,10 +115,10 @@ struct PicturesFigure {
 
 /// A network drawn from its weights, and the mixing that feeds it: the paper's figure 1B. From below:
 /// sources, inputs, dendrites c, somata y. Feedforward weights W are lines from the inputs to synapses at the
-/// dendrites; lateral weights M_ij are arcs between the somata, M_ij > 0 inhibits; M_ii is a leak. Colour:
-/// sign; thickness: size, of W, M and A each on its own scale. The total activity sum y^2 reaches the
-/// feedforward synapses, whose plasticity alone it modulates. The half of an arc next to a soma is the weight
-/// into that one.
+/// dendrites; lateral weights M_ij are arcs between the somata, M_ij > 0 inhibits; M_ii is a leak. Synapses
+/// that inhibit end in a ring, others in a dot. Colour: sign; thickness: size, of W, M and A each on its own
+/// scale. The total activity sum y^2 reaches the feedforward synapses, whose plasticity alone it modulates.
+/// The half of an arc next to a soma is the weight into that one.
 struct NetworkFigure {
   std::string title;
   Matrix<double> A = {};  ///< inputs x sources; empty: the sources are not drawn
@@ -128,7 +131,7 @@ struct NetworkFigure {
 /// Pictures drawn before, put together: A, B, C, ... from the left and then down. Those of a row are of one
 /// height.
 struct CompositeFigure {
-  std::vector<std::vector<std::filesystem::path>> rows;  ///< PNG files
+  std::vector<std::vector<std::filesystem::path>> rows;  ///< PNG files, each with its SVG beside it
 };
 
 /// To be asked before long work: throws std::runtime_error with what to install if there is no gnuplot.

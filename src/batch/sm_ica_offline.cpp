@@ -249,7 +249,7 @@ void SmIcaOfflineOptions::validate() const {
   require(std::isfinite(tau) && tau > 0, "tau: expected a positive number");
   // The paper's range, not a promise: M may lose positive definiteness all the same.
   require(steps == Steps::natural || tau > (eta > 0 ? eta : published_eta),
-          "tau: the published steps need more than eta");
+          "tau: the published steps need more than eta (which does not yet keep M positive definite)");
   require(tolerance > 0, "tolerance: expected a positive number");
   require(max_iterations > 0, "max_iterations: expected at least 1");
   require(steps == Steps::natural || whitening.components == 0,

@@ -35,6 +35,7 @@ report::ConvergenceFigure::Panel convergence_panel(const std::string& title, con
 
 report::HeatMap heat_map(const std::string& title, const std::vector<Cell>& cells) {
   constexpr double least = 1e-12;  // there is no colour for 0
+  constexpr Index most_told = 5;   // columns, with the error in their cells
   if (cells.empty()) throw std::invalid_argument("cells: expected at least one, got none");
   report::HeatMap map;
   map.title = title;
@@ -51,7 +52,9 @@ report::HeatMap heat_map(const std::string& title, const std::vector<Cell>& cell
     if (row == 0) map.x.push_back(fmt::format("{:g}", cell.eta));
     if (column == 0) map.y.push_back(cell.tau > 0 ? fmt::format("{:g}", cell.tau) : "");
     map.values(row, column) = std::isfinite(cell.mse) ? std::max(cell.mse, least) : nan;
-    map.texts.push_back(fmt::format("{}\n{}/{}", scientific(cell.mse), cell.separated, cell.runs));
+    const std::string separated =
+        fmt::format("{}/{}", cell.separated, cell.runs);  // in narrow cells this alone
+    map.texts.push_back(columns > most_told ? separated : scientific(cell.mse) + "\n" + separated);
     if (&cell == &winner && cell.separated > 0) {
       map.best_row = row;
       map.best_column = column;

@@ -35,7 +35,8 @@ Figure schematic(const Setting& setting) {
   Random random(5);
   const Matrix<double> A = random.orthogonal(4) * deviation.asDiagonal();
   Vector<double> y(2);
-  for (Index t = 0; t < 20000; ++t) {
+  const Index frames = 20000;
+  for (Index t = 0; t < frames; ++t) {
     const Vector<double> x = A * random.normal(4, 1);
     for (Rule* rule : std::initializer_list<Rule*>{&reconstruction, &matching}) {
       rule->respond(x, y);
@@ -52,7 +53,8 @@ Figure schematic(const Setting& setting) {
     figure.inputs = {"x1", "x2", "x3", "x4"};
     figure.outputs = {"y1", "y2"};
     figure.point_neurons = true;
-    parts.push_back(report::draw(figure, setting.folder / name)[0]);
+    parts.push_back(demix::paper::draw(
+        figure, setting, length_of(setting, fmt::format("{} frames, as in full", frames)), name)[0]);
   };
   draw("appendix-e-reconstruction", "Reconstruction: M = W Wᵀ, not learned", reconstruction.W,
        reconstruction.lateral());
@@ -131,8 +133,9 @@ Result appendix_e(const Setting& setting) {
        {curve("reconstruction network", &Courses::reconstruction),
         curve("Oja's subspace rule", &Courses::oja), curve("similarity matching", &Courses::matching)},
        {}}};
-  report::draw(figure, setting.folder / "appendix-e");
   Result out;
+  out.length = length_of(setting, fmt::format("{} runs of {} frames", seeds, samples));
+  draw(figure, setting, out.length, "appendix-e");
   const auto& curves = figure.panels[0].curves;
   out.pictures = {{"appendix-e", fmt::format("Share of the principal subspace (3 of 10 dimensions) that is "
                                              "missed, median and quartiles over {} runs, eta = 5e-3.",

@@ -78,6 +78,12 @@ Result existing_rules(const Setting& setting) {
   // BCM: nothing keeps its neurons from finding the same source.
   const Index draws = setting.quick ? 20 : 100;
   const Index frames = setting.quick ? 20000 : 100000;
+  CompareOptions options;
+  options.samples = setting.quick ? 20000 : 100000;
+  options.seeds = setting.quick ? 4 : 20;
+  options.threads = setting.threads;
+  out.length = length_of(
+      setting, fmt::format("{} frames, {} draws for BCM, {} for the others", frames, draws, options.seeds));
   report::CurvesFigure redundancy;
   report::CurvesFigure::Panel panel{
       "four skewed sources, four neurons", "different sources found", "share of draws", false, false, {}, {}};
@@ -94,7 +100,7 @@ Result existing_rules(const Setting& setting) {
     out.numbers.push_back({std::string(name) + ".found", mean});
   }
   redundancy.panels = {panel};
-  report::draw(redundancy, setting.folder / "bcm-redundancy");
+  draw(redundancy, setting, out.length, "bcm-redundancy");
   out.pictures.push_back(
       {"bcm-redundancy", fmt::format("How many different sources four neurons have found after {} frames, by "
                                      "the share of {} draws.",
@@ -110,10 +116,6 @@ Result existing_rules(const Setting& setting) {
   for (const char* name : {"sm-ica", "sm-ica:local", "eghr:laplace", "eghr:uniform", "hj", "nonlinear-oja"}) {
     contenders.push_back(contender_named(name));
   }
-  CompareOptions options;
-  options.samples = setting.quick ? 20000 : 100000;
-  options.seeds = setting.quick ? 4 : 20;
-  options.threads = setting.threads;
   Table table{"existing-rules", {"rule"}, {}};
   for (const Contender& c : contenders) table.rows.push_back({c.label});
   for (std::size_t p = 0; p < problems.size(); ++p) {
@@ -124,7 +126,7 @@ Result existing_rules(const Setting& setting) {
     figure.threshold = separated_mse;
     figure.panels = {convergence_panel("", comparison, contenders)};
     const std::string name = fmt::format("existing-rules-{}", p + 1);
-    report::draw(figure, setting.folder / name);
+    draw(figure, setting, out.length, name);
     out.pictures.push_back({name, fmt::format("{}: error over frames, median and quartiles of {} draws.",
                                               problems[p].name, options.seeds)});
     table.columns.push_back(problems[p].name);

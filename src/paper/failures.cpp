@@ -80,11 +80,13 @@ Panel conditioning(const Setting& setting, Index mixings, Index samples, const P
 // M slower than W, and the pair runs in circles, offline and without any noise.
 const std::vector<double> slow_taus{0.85, 0.3, 0.1};
 
+Index slow_m_steps(const Setting& setting) { return setting.quick ? 2000 : 20000; }
+
 Panel slow_m(const Setting& setting, const ProgressCallback& progress) {
   const Mixture m = make_scenario(4, 4000, 13);
   const Matrix<double> centred = m.mixtures.colwise() - m.mixtures.rowwise().mean();
   const Matrix<double> C = centred * centred.transpose() / static_cast<double>(centred.cols());
-  const Index steps = setting.quick ? 2000 : 20000;
+  const Index steps = slow_m_steps(setting);
   Panel panel{"slow M", "steps, offline", "‖C_y - I‖", false, true, {}, {}};
   for (const double tau : slow_taus) {
     SmIcaOfflineOptions o;
@@ -112,8 +114,10 @@ Panel slow_m(const Setting& setting, const ProgressCallback& progress) {
 // With a constant eta the error stops falling.
 const std::vector<double> constant_etas{2e-3, 1e-3, 5e-4};
 
+Index floor_frames(const Setting& setting) { return setting.quick ? 30000 : 1000000; }
+
 Panel noise_floor(const Setting& setting, const ProgressCallback& progress) {
-  const Index samples = setting.quick ? 30000 : 1000000;
+  const Index samples = floor_frames(setting);
   const Index draws = setting.quick ? 2 : 6;
   std::vector<Index> at;
   for (double frame = 1000; frame < 1.01 * static_cast<double>(samples); frame *= std::pow(10, 0.25)) {
@@ -231,6 +235,7 @@ Result lambda_readings(const Setting& setting) {
   const Index mixings = setting.quick ? 3 : 20;
   Table table{"lambda", {"values read as", "scenario", "separated", "diverged", "median MSE"}, {}};
   Result out;
+  out.length = length_of(setting, fmt::format("{} mixings, {} frames each", mixings, samples));
   struct Reading {
     const char* text;
     const char* name;
@@ -281,8 +286,11 @@ Result why_it_fails(const Setting& setting) {
                    slow_m(setting, part_of(setting.progress, 0.5, 0.6)),
                    noise_floor(setting, part_of(setting.progress, 0.6, 0.8)),
                    lost_definiteness(setting, mixings, samples, part_of(setting.progress, 0.8, 1))};
-  report::draw(figure, setting.folder / "why");
   Result out;
+  out.length =
+      length_of(setting, fmt::format("{} mixings, {} frames each; slow M {} steps, constant η {} frames",
+                                     mixings, samples, slow_m_steps(setting), floor_frames(setting)));
+  draw(figure, setting, out.length, "why");
   out.pictures = {
       {"why",
        "Five reasons. Overshoot: share of runs that diverge against eta, white data. Conditioning: error "

@@ -53,10 +53,12 @@ Result figure_1a(const Setting& setting) {
       {"(ii) whitened h", "h1", "h2", H, arrows(axes, largest(H), "s"), {}},
       {"(iii) weighted z", "z1", "z2", Z, arrows(axes, largest(Z), "s"), arrows(U, 0.6 * largest(Z), "")},
       {"(iv) recovered y", "y1", "y2", Y, arrows(U.transpose() * axes, largest(Y), "s"), {}}};
-  report::draw(figure, setting.folder / "fig1a");
+  const std::string length = length_of(setting, "500000 samples, as in full");
+  draw(figure, setting, length, "fig1a");
 
   const double error = mse(S, Y);
   Result out;
+  out.length = length;
   out.pictures = {{"fig1a",
                    "A sine and a saw-tooth, 500 000 samples of each in random order, of which 5000 are "
                    "drawn, mixed by the "
@@ -84,9 +86,11 @@ Result figure_1b(const Setting& setting) {
   figure.M = network.lateral();
   figure.inputs = {"x1", "x2", "x3"};
   figure.outputs = {"y1", "y2", "y3"};
-  report::draw(figure, setting.folder / "fig1b");
+  const std::string length = length_of(setting, fmt::format("{} frames, as in full", samples));
+  draw(figure, setting, length, "fig1b");
 
   Result out;
+  out.length = length;
   out.pictures = {
       {"fig1b",
        fmt::format(

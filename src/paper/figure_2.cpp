@@ -25,7 +25,8 @@ std::vector<Ended> over_mixings(const Task& task, Index mixings, const Setting& 
 }
 
 Figure draw_traces(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
-                   const std::string& title, Index first, Index shown, Index stride, const Setting& setting) {
+                   const std::string& title, Index first, Index shown, Index stride, const Setting& setting,
+                   const std::string& length) {
   report::SeparationFigure figure;
   figure.title = title + (task.stand_in ? " (stand-ins for the recordings)" : "");
   figure.X = m.mixtures;
@@ -35,15 +36,15 @@ Figure draw_traces(const Task& task, const Mixture& m, const Ended& run, const s
   figure.first = first;
   figure.shown = shown;
   figure.stride = stride;
-  report::draw(figure, setting.folder / name);
+  draw(figure, setting, length, name);
   return {name, title +
-                    ". Left: mixtures; right: true sources in blue, recovered in red, their difference in "
+                    ". Left: mixtures; right: true sources pale, recovered in red, their difference in "
                     "green, on the same scale" +
                     std::string(stride > 1 ? "; envelopes, least to most" : "") + "."};
 }
 
 Figure draw_pictures(const Task& task, const Mixture& m, const Ended& run, const std::string& name,
-                     const std::string& title, const Setting& setting) {
+                     const std::string& title, const Setting& setting, const std::string& length) {
   report::PicturesFigure figure;
   figure.title = title + (task.stand_in ? " (stand-ins for the photographs)" : "");
   figure.width = task.width;
@@ -51,7 +52,7 @@ Figure draw_pictures(const Task& task, const Mixture& m, const Ended& run, const
   figure.rows = {{"sources", m.sources, task.names},
                  {"mixtures", m.mixtures, {}},
                  {"recovered", matched_outputs(m, run), {}}};
-  report::draw(figure, setting.folder / name);
+  draw(figure, setting, length, name);
   return {name, title + ". Sources, mixtures and what was recovered, with histograms."};
 }
 
@@ -60,15 +61,16 @@ void draw_run(Result& out, const Task& task, const Mixture& m, const Ended& run,
               const std::string& title, const Setting& setting) {
   if (run.diverged) return;
   if (task.width > 0) {
-    out.pictures.push_back(draw_pictures(task, m, run, name, title, setting));
+    out.pictures.push_back(draw_pictures(task, m, run, name, title, setting, out.length));
   } else if (task.name == "speech") {
-    constexpr Index shown = 400;  // envelopes
+    constexpr Index shown = 200;  // stretches of the envelope
+    constexpr Index frames = 400;
     out.pictures.push_back(
-        draw_traces(task, m, run, name, title, 0, shown, m.sources.cols() / shown, setting));
-    out.pictures.push_back(
-        draw_traces(task, m, run, name + "-zoom", title + ", 25 ms of it", 9600, shown, 1, setting));
+        draw_traces(task, m, run, name, title, 0, shown, m.sources.cols() / shown, setting, out.length));
+    out.pictures.push_back(draw_traces(task, m, run, name + "-zoom", title + ", 25 ms of it", 9600, frames, 1,
+                                       setting, out.length));
   } else {
-    out.pictures.push_back(draw_traces(task, m, run, name, title, 0, 300, 1, setting));
+    out.pictures.push_back(draw_traces(task, m, run, name, title, 0, 300, 1, setting, out.length));
   }
 }
 
@@ -107,12 +109,19 @@ std::vector<double> errors_at(const std::vector<Ended>& runs, const std::vector<
   return errors;
 }
 
+// The network with natural steps, after so many passes.
+struct Natural {
+  Index passes;
+  const std::vector<Ended>& runs;
+};
+
 // Share of the runs that have separated, and the median error, over the steps.
-Figure draw_steps(const std::vector<Courses>& all, const std::vector<Index>& at, const std::string& unit,
-                  const std::string& name, const std::string& title, const Setting& setting) {
+Figure draw_steps(const std::vector<Courses>& all, const std::vector<Natural>& natural,
+                  const std::vector<Index>& at, const std::string& unit, const std::string& name,
+                  const std::string& title, const Setting& setting, const std::string& length) {
   report::CurvesFigure figure;
   figure.title = title;
-  report::CurvesFigure::Panel share{"", unit, "share of runs separated", true, false, {}, {}};
+  report::CurvesFigure::Panel share{"", unit, "share of runs separated", true, false, {}, {{0, ""}, {1, ""}}};
   report::CurvesFigure::Panel error{
       "", unit, "median MSE", true, true, {}, {{separated_mse, "separated", false}}};
   const std::vector<double> steps(at.begin(), at.end());
@@ -130,12 +139,27 @@ Figure draw_steps(const std::vector<Courses>& all, const std::vector<Index>& at,
     share.curves.push_back(separated);
     error.curves.push_back(median);
   }
+  report::CurvesFigure::Curve beside{"natural steps, mixings of ours", {}, {}, {}, {}, true};
+  report::CurvesFigure::Curve median = beside;
+  for (const Natural& n : natural) {
+    beside.x.push_back(static_cast<double>(n.passes));
+    beside.y.push_back(static_cast<double>(count_separated(n.runs)) / static_cast<double>(n.runs.size()));
+    median.y.push_back(median_mse(n.runs));
+  }
+  median.x = beside.x;
+  median.y = finite_or_gap(median.y);
+  if (!natural.empty()) share.curves.push_back(beside);
+  if (!natural.empty()) error.curves.push_back(median);
   figure.panels = {share, error};
-  report::draw(figure, setting.folder / name);
-  return {name, title +
-                    ". Share of the runs with an error below 0.05, and the median error, over the steps. "
-                    "Lambda^-2 holds the kurtoses of the sources, which the notebooks measure on FOBI's "
-                    "outputs: an oracle."};
+  draw(figure, setting, length, name);
+  return {
+      name,
+      title +
+          fmt::format(". Share of the runs with an error below 0.05, and the median error, over the {}. ",
+                      unit) +
+          (natural.empty() ? "" : "Dots: the network with natural steps, after one pass and after five. ") +
+          "As published, Lambda^-2 holds the kurtoses of the sources, which the notebooks measure on FOBI's "
+          "outputs: an oracle."};
 }
 
 Result offline(const Task& task, const std::string& name, const Setting& setting) {
@@ -167,15 +191,16 @@ Result offline(const Task& task, const std::string& name, const Setting& setting
 
   Result out;
   out.data = task.data;
+  out.length = length_of(setting, fmt::format("{} mixings, {} steps, as in full", mixings, steps));
   // The paper's figure: the authors' mixing where it is known.
   const std::string length = fmt::format("{} steps", steps);
   const std::vector<Ended>& shown = published.back().runs;
   const std::size_t k = median_run(shown);
   draw_run(out, task, known ? task.authors_mix() : task.mix(k), shown[k], name,
            fmt::format("Offline SM-ICA as published, {}, {}", task.name, length), setting);
-  out.pictures.push_back(draw_steps(published, at, "steps", name + "-steps",
+  out.pictures.push_back(draw_steps(published, {}, at, "steps", name + "-steps",
                                     fmt::format("Offline SM-ICA as published, {}, {}", task.name, length),
-                                    setting));
+                                    setting, out.length));
   draw_median(out, task, natural, name + "-natural",
               fmt::format("Offline SM-ICA, natural steps, {}", task.name), setting);
 
@@ -222,9 +247,7 @@ Result offline(const Task& task, const std::string& name, const Setting& setting
 Result online(const Task& task, const std::string& name, const Setting& setting) {
   const Index mixings = setting.quick ? 2 : 10;
   const Index epochs = setting.quick ? 5 : task.long_epochs;
-  const std::string length = setting.quick
-                                 ? fmt::format("{} epochs of {} (not to its end)", epochs, task.epochs)
-                                 : fmt::format("{} epochs", epochs);
+  const std::string length = fmt::format("{} epochs", epochs);
   const std::vector<Index> at = evenly_in_log(1, epochs, setting.quick ? epochs : task.epochs);
   const auto published = [&](const Mixture& m, std::uint64_t seed) {
     return published_online(m, published_options(task.online_eta, task.online_tau, task.lambda, seed), epochs,
@@ -250,12 +273,14 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
 
   Result out;
   out.data = task.data;
+  out.length =
+      length_of(setting, fmt::format("{} mixings, {} epochs of {}", mixings, epochs, task.long_epochs));
   const std::vector<Ended>& runs = courses[0].runs;
   draw_median(out, task, runs, name + "-published",
               fmt::format("Online SM-ICA as published, {}, {}", task.name, length), setting);
-  out.pictures.push_back(draw_steps(courses, at, "epochs", name + "-epochs",
+  out.pictures.push_back(draw_steps(courses, {{1, natural}, {5, longer}}, at, "epochs", name + "-epochs",
                                     fmt::format("Online SM-ICA as published, {}, {}", task.name, length),
-                                    setting));
+                                    setting, out.length));
   draw_median(out, task, longer, name,
               fmt::format("Online SM-ICA, natural steps, {}, five shuffled passes", task.name), setting);
   draw_median(out, task, stream, name + "-stream",
@@ -303,7 +328,7 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
       "{}; the stream separator, which is no network, {} in one pass and in time order, worst error {}.",
       count_separated(natural), number(median_mse(natural)), count_separated(longer),
       number(largest_mse(longer)), count_separated(stream), number(largest_mse(stream)));
-  if (!setting.quick && separated_then < mixings) {
+  if (separated_then < mixings) {
     out.differs = fmt::format(
         "The paper shows one mixing{}; of {} others {} have separated after {} epochs, {} after {}.",
         task.name == "synthetic" ? " (offline; of the synthetic sources it shows no online run)" : "",
@@ -320,11 +345,13 @@ Result figure_2(const Setting& setting) {
   std::vector<std::filesystem::path> parts;
   const std::vector<Task> tasks{synthetic_task(), speech_task(setting), photographs_task(setting)};
   out.data = tasks[1].data + "; " + tasks[2].data;
+  out.length = length_of(setting, "as many steps as in full");
   for (const Task& task : tasks) {
     const Mixture m = task.authors.size() > 0 ? task.authors_mix() : task.mix(0);
     const Ended run = published_offline(task, m, task.offline_eta, task.offline_tau, task.steps, 0);
     const std::string name = "fig2-" + task.name;
     Result one;
+    one.length = out.length;
     draw_run(one, task, m, run, name,
              fmt::format("{}{}, {} steps", static_cast<char>(std::toupper(task.name[0])), task.name.substr(1),
                          task.steps),
@@ -340,7 +367,7 @@ Result figure_2(const Setting& setting) {
   out.pictures = {
       {"fig2",
        "Offline SM-ICA as published. A, synthetic sources; B, speech, as envelopes; C, photographs. In A and "
-       "B: mixtures in black, true sources in blue, recovered in red, their difference in green, on the "
+       "B: mixtures in black, true sources pale, recovered in red, their difference in green, on the "
        "same scale; beside them the distributions."}};
   return out;
 }

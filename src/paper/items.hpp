@@ -1,9 +1,23 @@
 #pragma once
 
 #include "demix/paper.hpp"
+#include "demix/report.hpp"
 
 /// One function for each item of the table in items.cpp.
 namespace demix::paper {
+
+/// Of a quick run, how long it was: `text` says it. Empty in a full one.
+inline std::string length_of(const Setting& setting, const std::string& text) {
+  return setting.quick ? "quick run: " + text : "";
+}
+
+/// A figure into the folder; that of a quick run says so, and how long the run was.
+template <typename AnyFigure>
+std::vector<std::filesystem::path> draw(AnyFigure figure, const Setting& setting, const std::string& length,
+                                        const std::string& name) {
+  if (!length.empty()) figure.title += (figure.title.empty() ? "" : "\n") + length + "; no verdict";
+  return report::draw(figure, setting.folder / name);
+}
 
 Result figure_1a(const Setting& setting);
 Result figure_1b(const Setting& setting);

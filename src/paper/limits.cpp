@@ -62,7 +62,8 @@ Result equal_kurtosis(const Setting& setting) {
     out.numbers.push_back({kind.name + ".warned", warned / static_cast<double>(draws)});
   }
   figure.panels = {panel};
-  report::draw(figure, setting.folder / "equal-kurtosis");
+  out.length = length_of(setting, fmt::format("{} draws of up to {} samples", draws, lengths.back()));
+  draw(figure, setting, out.length, "equal-kurtosis");
   out.pictures = {{"equal-kurtosis", fmt::format("Four sources, median error over {} draws.", draws)}};
   out.measured = fmt::format(
       "With equal kurtoses the error stays at {} whatever the number of samples, and the warning fires in "

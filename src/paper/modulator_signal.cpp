@@ -135,6 +135,7 @@ Result modulator(const Setting& setting) {
          return Signal{.pool = std::lround(x)};
        }}};
   Result out;
+  out.length = length_of(setting, fmt::format("{} draws of {} stimuli", draws, stimuli));
   report::CurvesFigure figure;
   Table table{"modulator", {"modulator", "value", "separated", "median MSE"}, {}};
   double all = 0;
@@ -166,7 +167,7 @@ Result modulator(const Setting& setting) {
     panel.curves = {curve};
     figure.panels.push_back(panel);
   }
-  report::draw(figure, setting.folder / "modulator");
+  draw(figure, setting, out.length, "modulator");
   out.tables = {table};
   out.pictures = {{"modulator", fmt::format("Error of the network with natural steps on four white sources, "
                                             "{} stimuli of {} time steps each, when the "

@@ -105,6 +105,8 @@ Result even_moments(const Setting& setting) {
   Table table{"even-moments", {"algorithm"}, {}};
   for (const Weight w : weights) table.columns.push_back("w = " + std::string(weight_name(w)));
   Result out;
+  out.length =
+      length_of(setting, fmt::format("{} draws of {} frames, {} steps offline", draws, samples, steps));
   report::CurvesFigure figure;
   Panel batch{"batch", "draw, by its error", "MSE", false, true, {}, {{separated_mse, "separated", false}}};
   Panel network{"network with natural steps",         "draw, by its error", "MSE", false, true, {},
@@ -146,7 +148,7 @@ Result even_moments(const Setting& setting) {
     table.rows.push_back(row);
   }
   figure.panels = {batch, network};
-  report::draw(figure, setting.folder / "even-moments");
+  draw(figure, setting, out.length, "even-moments");
   out.tables = {table};
   out.pictures = {
       {"even-moments",
@@ -176,6 +178,7 @@ Result outliers(const Setting& setting) {
   const std::vector<double> shares{0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2};
   const std::vector<Weight> weights{Weight::square, Weight::norm, Weight::log, Weight::reciprocal};
   Result out;
+  out.length = length_of(setting, fmt::format("{} draws of {} frames", draws, samples));
   report::CurvesFigure figure;
   const auto all = static_cast<double>(3 * weights.size() * shares.size());
   double done = 0;
@@ -218,7 +221,7 @@ Result outliers(const Setting& setting) {
     }
     figure.panels.push_back(panel);
   }
-  report::draw(figure, setting.folder / "outliers");
+  draw(figure, setting, out.length, "outliers");
   out.pictures = {
       {"outliers",
        fmt::format(

@@ -26,6 +26,7 @@ Result objective(const Setting& setting) {
   report::CurvesFigure::Panel cost{"similarity matching", "steps", "cost less its least", true, true, {}, {}};
   report::CurvesFigure::Panel saddle{"min-max", "steps", "L(W, M, Y)", true, false, {}, {}};
   Result out;
+  const Index steps = setting.quick ? 500 : 3000;
   double least = std::numeric_limits<double>::infinity();
   Index rises = 0;
   for (const bool natural : {true, false}) {
@@ -37,7 +38,7 @@ Result objective(const Setting& setting) {
       o.eta = 1e-2;
       o.tau = 0.75;
     }
-    o.max_iterations = setting.quick ? 500 : 3000;
+    o.max_iterations = steps;
     report::CurvesFigure::Curve matching{
         natural ? "natural steps" : "as published (0.01, 0.75)", {}, {}, {}, {}, false};
     report::CurvesFigure::Curve value = matching;
@@ -71,7 +72,8 @@ Result objective(const Setting& setting) {
     for (double& v : curve.y) v = std::max(v - least, 1e-12 * std::abs(least));
   }
   figure.panels = {cost, saddle};
-  report::draw(figure, setting.folder / "objective");
+  out.length = length_of(setting, fmt::format("{} samples, {} steps", X.cols(), steps));
+  draw(figure, setting, out.length, "objective");
   out.numbers.push_back({"fobi.cost", optimum});
   out.numbers.push_back({"natural.rises", static_cast<double>(rises)});
   out.numbers.push_back({"natural_over_fobi", out.numbers[0].value / optimum});
@@ -82,7 +84,7 @@ Result objective(const Setting& setting) {
       "With natural steps the cost comes down to that of FOBI's solution (ratio {:.9f}) and the min-max "
       "function rises in {} steps; with the published steps (0.01, 0.75) it is at {:.4g} of {:.4g} after {} "
       "steps.",
-      out.numbers[0].value / optimum, rises, out.numbers[2].value, optimum, setting.quick ? 500 : 3000);
+      out.numbers[0].value / optimum, rises, out.numbers[2].value, optimum, steps);
   return out;
 }
 
@@ -132,12 +134,13 @@ Result theorem_1(const Setting& setting) {
        true,
        {{"offline SM-ICA", condition, distance, {}, {}, true}},
        {}}};
-  report::draw(figure, setting.folder / "theorem1");
   Result out;
+  out.length = length_of(setting, fmt::format("{} mixings, {} samples each", mixings, samples));
+  draw(figure, setting, out.length, "theorem1");
   out.pictures = {
       {"theorem1",
        fmt::format("Error of the global optimum over {} random mixings of four sources, {} "
-                   "samples each, condition 1 to 1e6, and FOBI's on the same samples (line); right, how "
+                   "samples each, condition 1 to 1e6, and FOBI's on the same samples (line); beside it, how "
                    "far the one is from the other.",
                    mixings, samples)}};
   out.numbers = {{"worst_mse", worst}, {"largest_distance_to_fobi", apart}};

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using report::markup::escaped;
 
 constexpr std::string_view more_style = R"css(
-.item img { display: block; max-width: 100%; max-height: 36rem; height: auto; background: #fff; border-radius: 2px; }
+.item img { display: block; width: min(100%, 32rem); height: auto; background: #fff; border-radius: 2px; }
 .item figure { margin: .8rem 0; break-inside: avoid; }
 .item dl { margin: .4rem 0 .8rem; max-width: 52rem; }
 )css";
@@ -33,7 +33,9 @@ std::string table_html(const Table& table) {
     for (const std::string& cell : row) html += "<td class=\"word\">" + escaped(cell) + "</td>";
     html += "</tr>";
   }
-  return html + "</tbody></table></div>\n";
+  html += "</tbody></table></div>\n";
+  if (!table.length.empty()) html += fmt::format("<p><small>{}</small></p>\n", escaped(table.length));
+  return html;
 }
 
 std::string item_html(const Made& made) {
@@ -108,7 +110,8 @@ std::map<std::string, std::vector<Expected>> read_expected(const std::string& te
 }  // namespace
 
 std::string to_csv(const Table& table) {
-  const auto line = [](const std::vector<std::string>& cells) {
+  const auto line = [&](std::vector<std::string> cells, const std::string& length) {
+    if (!table.length.empty()) cells.push_back(length);
     std::string text;
     for (const std::string& cell : cells) {
       const bool quoted = cell.find_first_of(",\"\n") != std::string::npos;
@@ -119,8 +122,8 @@ std::string to_csv(const Table& table) {
     }
     return text + "\n";
   };
-  std::string csv = line(table.columns);
-  for (const auto& row : table.rows) csv += line(row);
+  std::string csv = line(table.columns, "length");
+  for (const auto& row : table.rows) csv += line(row, table.length);
   return csv;
 }
 
@@ -129,6 +132,7 @@ std::string to_json(const std::vector<Made>& made, bool quick) {
   for (const Made& m : made) {
     Json item = {{"title", m.item->title}, {"paper", m.item->says}, {"measured", m.result.measured}};
     if (!m.result.differs.empty()) item["differs"] = m.result.differs;
+    if (!m.result.length.empty()) item["length"] = m.result.length;
     if (!m.result.data.empty()) item["data"] = m.result.data;
     for (const Number& n : m.result.numbers) {
       item["numbers"][n.name] = std::isfinite(n.value) ? Json(n.value) : Json("diverged");
@@ -159,7 +163,8 @@ std::string to_html(const std::vector<Made>& made, bool quick, const std::string
       "are used, and labelled, where they are not found.</p>\n";
   if (quick) {
     html +=
-        "<p class=\"warnings\">Made with --quick: fewer and shorter runs, so the numbers are rough.</p>\n";
+        "<p class=\"warnings\">Made with --quick: fewer and shorter runs, so the numbers are rough, and say "
+        "nothing for or against the paper. Each item says how long its runs were.</p>\n";
   }
   html += "<nav>";
   for (const Made& m : made) html += fmt::format("<a href=\"#{0}\">{0}</a> ", m.item->name);

@@ -85,10 +85,12 @@ Result plasticity(const Setting& setting) {
   bcm.marks = {{theta, "θ", true}};
   report::CurvesFigure figure;
   figure.panels = {ours, bcm};
-  report::draw(figure, setting.folder / "plasticity");
+  const std::string length = length_of(setting, "200000 frames, as in full");
+  draw(figure, setting, length, "plasticity");
 
   const auto share = [&](Index n) { return static_cast<double>(n) / static_cast<double>(seen); };
   Result out;
+  out.length = length;
   out.pictures = {
       {"plasticity",
        "Left: what multiplies y_1 x_j in a feedforward synapse of output 1: in a network at rest (dots), the "
@@ -101,7 +103,7 @@ Result plasticity(const Setting& setting) {
       {"sign_agrees", share(agree)}, {"sign_agrees_at_rest", share(agree_at_rest)}, {"threshold", rest}};
   out.measured = fmt::format(
       "Potentiation at low total activity and depression at high, as the paper says. In a network that has "
-      "come to rest the sign changes at |y|^2 = {:.2f}, not at lambda_1^2 = {:.2f}: of {} updates {:.0f} % "
+      "come to rest the sign changes at |y|^2 = {:.2f}; lambda_1^2 is {:.2f}. Of {} updates {:.0f} % "
       "have the sign that the former predicts, {:.0f} % that of the latter.",
       rest, options.lambda2(0), seen, 100 * share(agree_at_rest), 100 * share(agree));
   out.differs =
@@ -141,6 +143,7 @@ Result fixed_point(const Setting& setting) {
                "M_ii, network with natural steps", "M_ii, network as published (2e-4, 0.5)"},
               {}};
   Result out;
+  out.length = length_of(setting, fmt::format("{} frames", m.mixtures.cols()));
   // The largest lambda takes the source of smallest kurtosis.
   const std::vector<Source> expected{Source::laplace, Source::sawtooth, Source::sine, Source::square};
   struct Rest {

@@ -112,6 +112,7 @@ Result receptive_fields(const Setting& setting) {
   const Index count = setting.quick ? 5000 : 60000;
   Result out;
   out.data = task.data;
+  out.length = length_of(setting, fmt::format("{} components, {} patches, 1 pass", components, count));
   Table table{"receptive-fields",
               {"patch", "found by", "kurtosis of the response", "share of the patch filled", "tuning",
                "different outputs", "off FOBI's optimum"},
@@ -172,7 +173,7 @@ Result receptive_fields(const Setting& setting) {
                    {"", mosaics.bottomRows(2), {names[2], names[3]}}};
     figure.histograms = false;
     const std::string name = fmt::format("receptive-fields-{}", n);
-    report::draw(figure, setting.folder / name);
+    draw(figure, setting, out.length, name);
     out.pictures.push_back(
         {name, fmt::format(
                    "{} receptive fields of {} patches of {} x {} pixels, by principal components, FOBI, the "

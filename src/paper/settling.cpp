@@ -136,15 +136,18 @@ Panel of_inputs(Index draws, Result& out) {
 Result settling(const Setting& setting) {
   Result out;
   report::CurvesFigure figure;
-  figure.panels = {while_learning(setting.quick ? 10000 : 100000, out),
-                   at_rest(setting.quick ? 5000 : 50000, out), of_inputs(setting.quick ? 5 : 40, out)};
-  report::draw(figure, setting.folder / "settling");
+  const Index learning = setting.quick ? 10000 : 100000;
+  const Index rest = setting.quick ? 5000 : 50000;
+  const Index mixings = setting.quick ? 5 : 40;
+  figure.panels = {while_learning(learning, out), at_rest(rest, out), of_inputs(mixings, out)};
+  out.length = length_of(setting, fmt::format("{} frames, {} at rest, {} mixings", learning, rest, mixings));
+  draw(figure, setting, out.length, "settling");
   out.pictures = {
       {"settling",
        "Steps that the neural dynamics take to come within 1e-3 of their rest, with M's diagonal as "
-       "autapses or as the neurons' leaks. Left: the network as published while it learns scenario 1 "
-       "at (5e-4, 0.75), median and quartiles. Middle: networks at rest, by the spread of lambda^2. "
-       "Right: the input layer of the local form, by the condition of the mixing."}};
+       "autapses or as the neurons' leaks. First: the network as published while it learns scenario 1 "
+       "at (5e-4, 0.75), median and quartiles. Second: networks at rest, by the spread of lambda^2. "
+       "Third: the input layer of the local form, by the condition of the mixing."}};
   const auto value = [&](const std::string& name) {
     return std::ranges::find(out.numbers, name, &Number::name)->value;
   };
@@ -176,6 +179,7 @@ Result traces(const Setting& setting) {
     natural.note(of_natural);
   }
   Result out;
+  out.length = length_of(setting, fmt::format("{} frames", frames));
   struct Traced {
     std::string key, title;
     const NetworkTrace& trace;
@@ -185,7 +189,7 @@ Result traces(const Setting& setting) {
                           {"natural", "Natural steps", of_natural}};
   for (Traced& t : all) {
     const std::string name = "trace-" + t.key;
-    report::draw(trace_figure(t.trace, t.title), setting.folder / name);
+    draw(trace_figure(t.trace, t.title), setting, out.length, name);
     out.pictures.push_back(
         {name,
          fmt::format("{}, scenario 1: weights, activities, modulator and share of LTP, every {} frames. In "

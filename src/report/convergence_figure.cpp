@@ -18,18 +18,15 @@ using gnuplot::require;
 constexpr double smallest = 1e-8;
 constexpr double largest = 1e2;
 
-// Points, then pixels. The page grows with what is written in the legends, two entries in a row below the
-// axes.
+// Points, then pixels. Each panel is as wide as a column; the legend is below its axes.
 constexpr double font = 14;
 constexpr double title_font = 17;
-constexpr double least_across = 490;
+constexpr double line = 25;
 constexpr double down = 330;
-constexpr double left = 95;  // of the axes: their numbers and label
+constexpr double left = 92;  // of the axes: their numbers and label
 constexpr double right = 25;
-constexpr double above = 45;    // the title of a panel
-constexpr double below = 85;    // numbers and label again
-constexpr double outdent = 50;  // of the legend, left of the axes
-constexpr double bar_gap = 4;   // between error bars
+constexpr double below = 85;   // numbers and label again
+constexpr double bar_gap = 4;  // between error bars
 
 constexpr const char* grey = "#707070";
 constexpr std::array points{7, 5, 9, 11, 13, 15, 2, 6, 4, 8, 10, 12, 14, 1};  // filled, then open
@@ -96,12 +93,13 @@ std::string threshold_entry(const ConvergenceFigure& f) {
   return fmt::format("separated (n of all) below {}", f.threshold);
 }
 
-double entry_width(const ConvergenceFigure& f) {
-  std::vector<gnuplot::Entry> entries{{threshold_entry(f)}};
-  for (const Panel& p : f.panels) {
-    for (const Curve& c : p.curves) entries.push_back({entry_of(c)});
-  }
-  return gnuplot::width_of(entries);
+// What stands below a panel; `look(curve)`: its line and its point.
+template <typename Look>
+std::vector<gnuplot::Entry> legend_of(const ConvergenceFigure& f, const Panel& p, const Look& look) {
+  std::vector<gnuplot::Entry> entries;
+  for (const Curve& c : p.curves) entries.push_back(look(c));
+  entries.push_back({threshold_entry(f), fmt::format("dt '-' lw 1.2 lc rgb '{}'", grey)});
+  return entries;
 }
 
 // The powers of ten around all that is drawn.
@@ -166,28 +164,35 @@ struct Spacing {
 
 // Of a page, in pixels.
 struct Layout {
-  double column, entry, across;  // widths: a panel, an entry of its legend, its axes
-  double top, row;               // heights: the title, a panel
+  double column, across;       // widths: a panel, its axes
+  double top, row, above = 0;  // heights: the title, a panel, what is written above its axes
   std::size_t columns;
+  std::vector<std::string> title;
   gnuplot::Canvas page;
+
+  static std::vector<gnuplot::Entry> words(const ConvergenceFigure& f, const Panel& p) {
+    return legend_of(f, p, [](const Curve& c) { return gnuplot::Entry{entry_of(c)}; });
+  }
 
   explicit Layout(const ConvergenceFigure& f) {
     columns = std::min<std::size_t>(2, f.panels.size());
     const std::size_t rows = (f.panels.size() + columns - 1) / columns;
-    entry = entry_width(f);
-    column = std::max({left + least_across + right, left - outdent + 2 * entry,
-                       gnuplot::width_of(f.title, title_font) / static_cast<double>(columns)});
-    std::size_t most = 0;
+    column = gnuplot::column_width;
+    double legend = 0;
     for (const Panel& p : f.panels) {
-      most = std::max(most, p.curves.size() + 1);
-      column = std::max(column, left + gnuplot::width_of(p.title, font) + right);
+      column =
+          std::max({column, gnuplot::width_of(words(f, p)), left + gnuplot::width_of(p.title, font) + right});
+      above = std::max(above, p.title.empty() ? 15.0 : 45.0);
+    }
+    for (const Panel& p : f.panels) {
+      legend = std::max(legend, gnuplot::height_of(words(f, p), gnuplot::columns_of(words(f, p), column)));
     }
     across = column - left - right;
-    const std::size_t lines = (most + 1) / 2;
-    row = above + down + below + gnuplot::legend_line * static_cast<double>(lines) + 15;
-    top = f.title.empty() ? 0 : 45;
+    title = gnuplot::wrapped(f.title, title_font, column * static_cast<double>(columns) - 2 * right);
+    row = above + down + below + legend + 15;
+    top = title.empty() ? 0 : 10 + line * static_cast<double>(title.size());
     page = {column * static_cast<double>(columns), top + row * static_cast<double>(rows),
-            fmt::format("sans-serif,{}", font), 4. / 3, 2};
+            fmt::format("sans-serif,{}", font)};
   }
 };
 
@@ -201,7 +206,7 @@ class Script {
         "set format x '10^{%L}'\nset format y '10^{%L}'\n"
         "unset key\n";
     text_ += fmt::format("set yrange [{}:{}]\n", errors_.lo, errors_.hi);
-    text_ += layout.page.heading(f.title, title_font);
+    text_ += layout.page.heading(layout.title, title_font, line);
     for (std::size_t i = 0; i < f.panels.size(); ++i) {
       const std::size_t row = i / layout.columns;
       const std::size_t column = i % layout.columns;
@@ -218,15 +223,16 @@ class Script {
   void panel(const Panel& p, double x, double y) {
     const AxisRange frames = frames_of(p);
     const Spacing spacing(p, frames, layout_.across);
-    text_ += layout_.page.axes(x + left, y + above, layout_.across, down);
+    text_ += layout_.page.axes(x + left, y + layout_.above, layout_.across, down);
     text_ += fmt::format("set xrange [{:.6g}:{:.6g}]\n", frames.lo, frames.hi);
-    text_ += layout_.page.write(p.title, x + left, y + above - 20, "left");
-    text_ += layout_.page.write("frames", x + left + layout_.across / 2, y + above + down + 55, "center");
-    text_ += layout_.page.write("MSE", x + 20, y + above + down / 2, "center rotate by 90");
+    text_ += layout_.page.write(p.title, x + left, y + layout_.above - 20, "left");
+    text_ +=
+        layout_.page.write("frames", x + left + layout_.across / 2, y + layout_.above + down + 55, "center");
+    text_ += layout_.page.write("MSE", x + 20, y + layout_.above + down / 2, "center rotate by 90");
     const double threshold = std::clamp(figure_.threshold, errors_.lo, errors_.hi);
     text_ += fmt::format("set arrow from graph 0,first {0} to graph 1,first {0} nohead {1}\n", threshold,
-                         threshold_style());
-    legend(p, x + left - outdent, y + above + down + below);
+                         fmt::format("dt '-' lw 1.2 lc rgb '{}'", grey));
+    legend(p, x, y + layout_.above + down + below);
     curves(p, spacing);
   }
 
@@ -246,10 +252,11 @@ class Script {
   }
 
   void legend(const Panel& p, double x, double y) {
-    std::vector<gnuplot::Entry> entries;
-    for (const Curve& c : p.curves) entries.push_back({entry_of(c), line_of(c), point_of(c)});
-    entries.push_back({threshold_entry(figure_), threshold_style(), ""});
-    text_ += layout_.page.legend(entries, x, y, 2, layout_.entry);
+    const auto entries = legend_of(figure_, p, [&](const Curve& c) {
+      return gnuplot::Entry{entry_of(c), line_of(c), point_of(c)};
+    });
+    const std::size_t columns = gnuplot::columns_of(entries, layout_.column);
+    text_ += layout_.page.legend(entries, x + layout_.column / 2, y, columns);
   }
 
   std::size_t place(const Curve& c) { return gnuplot::place_of(c.label, labels_); }
@@ -263,8 +270,6 @@ class Script {
   std::string point_of(const Curve& c) {
     return fmt::format("pt {} ps 1.1 lc rgb '{}'", points[place(c)], colour_of(c));
   }
-
-  static std::string threshold_style() { return fmt::format("dt '-' lw 1.2 lc rgb '{}'", grey); }
 
   // x, median, low, high: a line per frame
   Matrix<double> drawn(const Panel& p, const Curve& c, double factor) const {

@@ -18,10 +18,6 @@ using gnuplot::drawable;
 using gnuplot::require;
 using Labels = std::vector<std::string>;
 
-// Of the axes, in pixels, with one and two of them side by side: letters are not too small in a column of 8.5
-// cm.
-constexpr std::array across{400.0, 270.0};
-constexpr double proportion = 0.76;  // height to width
 constexpr double widest_band = 100;  // a band widens a log axis by so many times at most
 constexpr double tiniest = 1e-100;   // of what a log axis shows, and of what a linear one tells apart
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -134,8 +130,9 @@ Matrix<double> single_points(const Matrix<double>& rows) {
 }
 
 std::string line_of(std::size_t place) {
+  const std::size_t turn = place / colours.size();  // the second time round with other dashes
   return fmt::format("lw 2.2 lc rgb '{}' dt {}", colours[place % colours.size()],
-                     place < colours.size() ? "1" : "'-'");
+                     gnuplot::dashes[(place + 3 * turn) % gnuplot::dashes.size()]);
 }
 
 // A curve that is its band alone.
@@ -153,10 +150,11 @@ std::string point_of(std::size_t place, std::size_t points) {
                      colours[place % colours.size()]);
 }
 
-// Bands lie under all lines.
+// Bands lie under dots, and dots under lines.
 std::string script_for(const Panel& p, Labels& labels, const Extent& x, const Extent& y) {
   std::string data;
   std::string bands;
+  std::string dots;
   std::string lines;
   for (std::size_t k = 0; k < p.curves.size(); ++k) {
     const Curve& c = p.curves[k];
@@ -175,11 +173,11 @@ std::string script_for(const Panel& p, Labels& labels, const Extent& x, const Ex
     if (!c.dots) lines += fmt::format("${} using 1:2 with lines {} notitle, ", name, line_of(place));
     if (!c.dots && single.rows() > 0) gnuplot::inline_data(data, name + "s", single);
     if (c.dots || single.rows() > 0) {
-      lines += fmt::format("${}{} using 1:2 with points {} notitle, ", name, c.dots ? "" : "s",
-                           point_of(place, c.dots ? c.x.size() : 1));
+      (c.dots ? dots : lines) += fmt::format("${}{} using 1:2 with points {} notitle, ", name,
+                                             c.dots ? "" : "s", point_of(place, c.dots ? c.x.size() : 1));
     }
   }
-  return data + fmt::format("plot {}{}NaN notitle\n", bands, lines);
+  return data + fmt::format("plot {}{}{}NaN notitle\n", bands, dots, lines);
 }
 
 Axes axes_of(const Panel& p, Labels& labels) {
@@ -221,10 +219,7 @@ std::vector<gnuplot::Entry> legend_of(const CurvesFigure& f, Labels& labels) {
 std::vector<std::filesystem::path> draw(const CurvesFigure& figure, const std::filesystem::path& base) {
   validate(figure);
   Labels labels = labels_of(figure);
-  const std::size_t n = figure.panels.size();
-  const std::size_t columns = std::min<std::size_t>(n, 2);
-  const double width = across[columns - 1];
-  Panels panels{figure.title, {}, legend_of(figure, labels), columns, width, proportion * width};
+  Panels panels{figure.title, {}, legend_of(figure, labels)};
   for (const Panel& p : figure.panels) panels.axes.push_back(axes_of(p, labels));
   return draw(panels, base);
 }

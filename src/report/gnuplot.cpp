@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 
@@ -31,13 +33,22 @@ std::string shell_quoted(const fs::path& path) {
   return out + "'";
 }
 
+void write(const fs::path& name, const std::string& text) {
+  std::ofstream file(name);
+  if (!file.write(text.data(), static_cast<std::streamsize>(text.size())).flush()) {
+    throw failure(name.string() + ": cannot write");
+  }
+}
+
+std::string read(const fs::path& name) {
+  std::ifstream file(name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 // gnuplot runs inside the folder, so that no path has to be spelt in its language; -d: the figure does not
 // depend on the user's own settings.
 void run(const fs::path& folder, const std::string& script) {
-  std::ofstream file(folder / "script");
-  if (!file.write(script.data(), static_cast<std::streamsize>(script.size())).flush()) {
-    throw failure(folder.string() + ": cannot write");
-  }
+  write(folder / "script", script);
   const std::string command = "cd " + shell_quoted(folder) + " && exec gnuplot -d script 2>&1 </dev/null";
   std::FILE* gnuplot = ::popen(command.c_str(), "r");
   if (gnuplot == nullptr) throw failure("gnuplot could not be started");
@@ -75,6 +86,17 @@ double width_of(char c) {
   return 0.63;
 }
 
+// Of a legend whose entries are read down the first column, then the second; there may be fewer columns.
+std::vector<double> column_widths(const std::vector<Entry>& entries, std::size_t columns) {
+  const std::size_t rows = (entries.size() + columns - 1) / columns;
+  std::vector<double> widths;
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    if (k % rows == 0) widths.push_back(0);
+    widths.back() = std::max(widths.back(), width_of(std::vector<Entry>{entries[k]}));
+  }
+  return widths;
+}
+
 }  // namespace
 
 std::string Canvas::at(double x, double y) const {
@@ -109,28 +131,28 @@ std::string Canvas::write_upright(const std::vector<std::string>& lines, double 
   return out;
 }
 
-std::string Canvas::heading(std::string_view title, double points) const {
-  return write(title, width / 2, 28, fmt::format("center font ',{}'", points));
+std::string Canvas::heading(const std::vector<std::string>& title, double points, double each) const {
+  return write(title, width / 2, 7 + each / 2, each, fmt::format("center font ',{}'", points));
 }
 
 std::string Canvas::line(double x, double y, double to_x, double to_y, std::string_view style) const {
   return fmt::format("set arrow from {} to {} nohead {}\n", at(x, y), at(to_x, to_y), style);
 }
 
-std::string Canvas::legend(const std::vector<Entry>& entries, double x, double y, std::size_t columns,
-                           double column) const {
+std::string Canvas::legend(const std::vector<Entry>& entries, double middle, double y,
+                           std::size_t columns) const {
+  const std::vector<double> widths = column_widths(entries, columns);
   const std::size_t rows = (entries.size() + columns - 1) / columns;
+  double left = middle - std::accumulate(widths.begin(), widths.end(), 0.0) / 2;
   std::string out;
   for (std::size_t k = 0; k < entries.size(); ++k) {
     const Entry& e = entries[k];
-    const std::size_t across = k / rows;
-    const std::size_t down = k % rows;
-    const double left = x + column * static_cast<double>(across);
-    const double middle = y + legend_line * (0.5 + static_cast<double>(down));
-    if (!e.line.empty()) out += line(left, middle, left + sample, middle, e.line);
+    if (k > 0 && k % rows == 0) left += widths[k / rows - 1];
+    const double down = y + legend_line * (0.5 + static_cast<double>(k % rows));
+    if (!e.line.empty()) out += line(left, down, left + sample, down, e.line);
     if (!e.point.empty())
-      out += fmt::format("set label '' at {} point {}\n", at(left + sample / 2, middle), e.point);
-    out += write(e.text, left + sample + gap, middle, fmt::format("left font ',{}'", legend_font));
+      out += fmt::format("set label '' at {} point {}\n", at(left + sample / 2, down), e.point);
+    out += write(e.text, left + sample + gap, down, fmt::format("left font ',{}'", legend_font));
   }
   return out;
 }
@@ -142,9 +164,12 @@ double width_of(const std::vector<Entry>& entries) {
 }
 
 std::size_t columns_of(const std::vector<Entry>& entries, double room) {
-  const auto fitting = std::max<std::size_t>(1, static_cast<std::size_t>(room / width_of(entries)));
-  const std::size_t rows = (entries.size() + fitting - 1) / fitting;
-  return rows == 0 ? 1 : (entries.size() + rows - 1) / rows;
+  std::size_t columns = 1;
+  for (std::size_t n = 2; n <= entries.size(); ++n) {
+    const std::vector<double> widths = column_widths(entries, n);
+    if (std::accumulate(widths.begin(), widths.end(), 0.0) <= room) columns = widths.size();
+  }
+  return columns;
 }
 
 double height_of(const std::vector<Entry>& entries, std::size_t columns) {
@@ -232,6 +257,16 @@ void require(bool ok, const std::string& message) {
   if (!ok) throw std::invalid_argument(message);
 }
 
+std::string in_print(const std::string& svg, const Canvas& page) {
+  const double mm = 85 / column_width;
+  const std::string pixels = fmt::format("width=\"{:.0f}\" height=\"{:.0f}\"", page.width, page.height);
+  const std::size_t at = svg.find(pixels);
+  if (at == std::string::npos) return svg;
+  return std::string(svg).replace(
+      at, pixels.size(),
+      fmt::format("width=\"{:.2f}mm\" height=\"{:.2f}mm\"", mm * page.width, mm * page.height));
+}
+
 std::vector<fs::path> draw(const std::string& script, const Canvas& page, const fs::path& base) {
   require_gnuplot();
   const auto script_to = [&](const std::string& terminal, double scale, double letters, const char* file) {
@@ -240,21 +275,23 @@ std::vector<fs::path> draw(const std::string& script, const Canvas& page, const 
         "set output '{}'\nset encoding utf8\n{}unset output\nreset\n",
         terminal, scale * page.width, scale * page.height, page.font, letters, file, script);
   };
-  // as large in one as in the other
-  const double k = page.png_scale;
+  // As large in one as in the other: a point is 4/3 pixels in a PNG, one in an SVG.
+  constexpr double png = 2;  // of its pixels for each of the page's
   const std::string both =
-      script_to(fmt::format("pngcairo pointscale {} linewidth {}", 1.4 * k, k), k, k, "png") +
-      script_to("svg dashlength 0.7", 1, page.svg_scale, "svg");
-  const fs::path png = with_ending(base, ".png");
-  const fs::path svg = with_ending(base, ".svg");
+      script_to(fmt::format("pngcairo pointscale {} linewidth {}", 1.4 * png, png), png, png, "png") +
+      script_to("svg dashlength 0.7", 1, 4. / 3, "svg");
+  const fs::path png_file = with_ending(base, ".png");
+  const fs::path svg_file = with_ending(base, ".svg");
   try {
     const Temporary folder(fs::absolute(base), Temporary::Kind::folder);
     run(folder.path(), both);
-    keep(folder.path(), png, svg);
+    const std::string svg = in_print(read(folder.path() / "svg"), page);
+    write(folder.path() / "svg", svg);
+    keep(folder.path(), png_file, svg_file);
   } catch (const std::system_error& e) {
     throw failure(e.what());
   }
-  return {png, svg};
+  return {png_file, svg_file};
 }
 
 }  // namespace gnuplot

@@ -23,6 +23,13 @@ inline constexpr const char* orange = "#E69F00";
 inline constexpr const char* sky = "#56B4E9";
 inline constexpr std::array colours{blue, red, green, purple, orange, sky, black};  // of curves, in turn
 
+// Of curves in turn, so that they can be told apart in grey.
+inline constexpr std::array dashes{"1", "'-'", "'.'", "'-.'", "'_'", "'_.'", "'--.'"};
+
+// A page of so many pixels is as wide as a column of 8.5 cm in print: letters of 14, 15 and 17 points
+// are 7.0, 7.5 and 8.5 points there.
+inline constexpr double column_width = 640;
+
 /// Of a legend: how its line and its point look, in gnuplot's words; empty = none.
 struct Entry {
   std::string text, line{}, point{};
@@ -30,10 +37,10 @@ struct Entry {
 
 // Of a legend, in pixels.
 inline constexpr double legend_line = 25;
-inline constexpr double legend_font = 13;  // in points
+inline constexpr double legend_font = 14;  // in points
 /// What the widest of them takes.
 double width_of(const std::vector<Entry>& entries);
-/// As many as there is room for, and as even as they can be.
+/// As many columns as there is room for, each as wide as its widest entry, and as even as they can be.
 std::size_t columns_of(const std::vector<Entry>& entries, double room);
 /// Of all of them in so many columns.
 double height_of(const std::vector<Entry>& entries, std::size_t columns);
@@ -41,9 +48,7 @@ double height_of(const std::vector<Entry>& entries, std::size_t columns);
 /// Of a picture, in pixels.
 struct Canvas {
   double width, height;
-  std::string font;           ///< family,points
-  double svg_scale = 4. / 3;  ///< of its letters: a point is 4/3 pixels in a PNG, one in an SVG
-  double png_scale = 1;       ///< pixels of a PNG for each of the page's
+  std::string font;  ///< family,points
 
   /// Where the axes of a plot are, from the upper left corner of the page.
   std::string axes(double left, double top, double across, double down) const;
@@ -56,13 +61,12 @@ struct Canvas {
                     std::string_view how) const;
   std::string write_upright(const std::vector<std::string>& lines, double x, double y, double each,
                             std::string_view how) const;
-  /// The title, in the middle above all.
-  std::string heading(std::string_view title, double points) const;
+  /// The title, in the middle above all; its lines are `each` high.
+  std::string heading(const std::vector<std::string>& title, double points, double each) const;
   /// From one point to another.
   std::string line(double x, double y, double to_x, double to_y, std::string_view style) const;
-  /// In columns of that width, read down the first, then the second, ...
-  std::string legend(const std::vector<Entry>& entries, double x, double y, std::size_t columns,
-                     double column) const;
+  /// In columns, read down the first, then the second, ...; their middle is there.
+  std::string legend(const std::vector<Entry>& entries, double middle, double y, std::size_t columns) const;
 };
 
 /// `text` as gnuplot reads it, in quotes. Drawn with `noenhanced` it shows as it is; a line end starts a new
@@ -91,6 +95,9 @@ inline bool drawable(double v) { return std::abs(v) < 1e100; }
 
 /// Throws std::invalid_argument with `message` unless `ok`.
 void require(bool ok, const std::string& message);
+
+/// The SVG of a page, in millimetres.
+std::string in_print(const std::string& svg, const Canvas& page);
 
 /// Draws `script` to base.png and base.svg, both or none. Throws std::runtime_error with what to install if
 /// there is no gnuplot.

@@ -20,8 +20,9 @@ using gnuplot::width_of;
 constexpr double font = 14;
 constexpr double title_font = 17;
 constexpr double line = 24;  // of text
-constexpr double pad = 18;
-constexpr double bar = 24;  // width of the colour bar
+constexpr double pad = 6;
+constexpr double bar = 16;  // width of the colour bar
+constexpr double least_cell = 36;
 
 // viridis: equal steps look equal, to colour-blind readers too
 constexpr std::array viridis{"#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C",
@@ -73,22 +74,29 @@ double most_lines(const std::vector<std::string>& texts) {
 
 struct Layout {
   double left, top, across, down;  // of the cells
+  bool upright;                    // names below the columns
   Tics values;
+  std::vector<std::string> title;
   gnuplot::Canvas page;
 
   // Names and titles fit: what stands upright beside the cells is not longer than they are high.
   explicit Layout(const HeatMap& f) {
-    left = pad + 2 * line + longest(f.y);
-    top = f.title.empty() ? pad : 58;
-    const double below = pad + line * (1.5 + most_lines(f.x));
-    const double cell_across = pad + std::max({40.0, longest(f.x), longest(f.texts)});
+    left = 2 * pad + 1.5 * line + longest(f.y);
+    const auto columns = static_cast<double>(f.x.size());
+    const double inside = pad + std::max(least_cell - pad, longest(f.texts));
+    upright = (pad + longest(f.x)) * columns > 0.6 * gnuplot::column_width;
+    const double below = pad + line * 1.5 + (upright ? 2 * pad + longest(f.x) : line * most_lines(f.x));
+    const double cell_across =
+        upright ? std::max(inside, line * most_lines(f.x)) : std::max(inside, pad + longest(f.x));
     const double cell_down = pad + line * std::max(most_lines(f.y), most_lines(f.texts));
     down = std::max({200.0, cell_down * static_cast<double>(f.y.size()), width_of(f.y_label, font),
                      width_of(f.value_label, font)});
     values = tics_of({values_of(f), true, down}, font);
-    const double right = 2 * pad + bar + values.width + 2 * line;
-    across = std::max({200.0, cell_across * static_cast<double>(f.x.size()), width_of(f.x_label, font),
-                       width_of(f.title, title_font) - left - right});
+    const double right = 3 * pad + bar + values.width + 1.5 * line;
+    across =
+        std::max({gnuplot::column_width - left - right, cell_across * columns, width_of(f.x_label, font)});
+    title = gnuplot::wrapped(f.title, title_font, left + across + right - 2 * pad);
+    top = 2 * pad + line * static_cast<double>(title.size());
     page = {left + across + right, top + down + below, fmt::format("sans-serif,{}", font)};
   }
 };
@@ -103,22 +111,24 @@ std::string palette() {
 std::string frame_of(const HeatMap& f, const Layout& at) {
   const double middle = at.left + at.across / 2;
   const double half_way = at.top + at.down / 2;
-  return at.page.axes(at.left, at.top, at.across, at.down) + at.page.heading(f.title, title_font) +
+  return at.page.axes(at.left, at.top, at.across, at.down) + at.page.heading(at.title, title_font, line) +
          at.page.write(f.x_label, middle, at.page.height - 0.75 * line, "center") +
-         at.page.write(f.y_label, line, half_way, "center rotate by 90") +
-         at.page.write(f.value_label, at.page.width - line, half_way, "center rotate by 90") +
+         at.page.write(f.y_label, 0.75 * line, half_way, "center rotate by 90") +
+         at.page.write(f.value_label, at.page.width - 0.75 * line, half_way, "center rotate by 90") +
          fmt::format(
-             "set xtics {} scale 0 noenhanced\nset ytics {} scale 0 noenhanced\nset border 0\n"
+             "set xtics {} scale 0 noenhanced {}\nset ytics {} scale 0 noenhanced\nset border 0\n"
              "set xrange [-0.5:{}.5]\nset yrange [{}.5:-0.5]\n",
-             gnuplot::named_tics(f.x), gnuplot::named_tics(f.y), f.x.size() - 1, f.y.size() - 1);
+             gnuplot::named_tics(f.x), at.upright ? "rotate by 90 right" : "norotate",
+             gnuplot::named_tics(f.y), f.x.size() - 1, f.y.size() - 1);
 }
 
 std::string colour_bar(const Layout& at, const AxisRange& r) {
   return palette() + fmt::format(
                          "set logscale cb\nset cbrange [{:.6g}:{:.6g}]\nset cbtics ({})\n"
                          "set colorbox user origin {} size screen {:.5f},{:.5f} noborder\n",
-                         r.lo, r.hi, at.values.text, at.page.at(at.left + at.across + pad, at.top + at.down),
-                         bar / at.page.width, at.down / at.page.height);
+                         r.lo, r.hi, at.values.text,
+                         at.page.at(at.left + at.across + 2 * pad, at.top + at.down), bar / at.page.width,
+                         at.down / at.page.height);
 }
 
 // Where every run failed; it leaves room for a text.

@@ -24,14 +24,14 @@ constexpr double name_room = 140;  // before a name is broken
 constexpr double least_node = 46;  // its height; its width leaves room for the feet of arcs
 constexpr double foot_step = 13;   // from one to the next
 constexpr double corner = 14;      // radius
-constexpr double between = 62;     // nodes of a layer: room for the leak
+constexpr double between = 34;     // nodes of a layer: room for the leak
 constexpr double layers = 170;     // from sources to inputs, and from there to the synapses
 constexpr double trunk = 62;       // from dendrite to soma
 constexpr double synapses = 30;    // below the dendrite
 constexpr double arc_step = 26;    // of the height of arcs, with each node between its ends
 constexpr double thickest = 7;
-constexpr double labels = 100;     // at the left: what each layer is
-constexpr double modulator = 130;  // at the right: what modulates
+constexpr double labels = 94;      // at the left: what each layer is
+constexpr double modulator = 104;  // at the right: what modulates
 constexpr const char* pale_sky = "#DCEFFA";
 constexpr const char* grey = "#808080";
 constexpr const char* activity = "Σ y²";
@@ -72,7 +72,7 @@ struct Layout {
   gnuplot::Canvas page;
 
   explicit Layout(const NetworkFigure& f) : legend(legend_of(f)) {
-    node_width = std::max(96.0, 2 * (corner + foot_step * static_cast<double>(f.W.rows())));
+    node_width = std::max(90.0, 2 * (corner + foot_step * static_cast<double>(f.W.rows())));
     for (const Strings* names : {&f.sources, &f.inputs, &f.outputs}) {
       for (const std::string& name : *names) {
         const Strings lines = wrapped(name, font, name_room);
@@ -83,8 +83,9 @@ struct Layout {
     const auto most = static_cast<double>(std::max({f.sources.size(), f.inputs.size(), f.outputs.size()}));
     spacing = node_width + between;
     right = f.point_neurons ? pad : modulator;
-    page.width = labels + most * spacing + right;
-    page.width = std::max(page.width, gnuplot::width_of(legend) + 2 * pad);
+    page.width = std::max(
+        {gnuplot::column_width, labels + most * spacing + right, gnuplot::width_of(legend) + 2 * pad});
+    spacing = (page.width - labels - right) / most;  // all of it
     title = wrapped(f.title, title_font, page.width - 2 * pad);
     const double soma_height = node_height + text_line;  // the leak is written below the name
     soma_y = pad + text_line * static_cast<double>(title.size()) + 12 + arc_height(f.W.rows() - 1) +
@@ -98,7 +99,6 @@ struct Layout {
     legend_columns = std::min<std::size_t>(3, gnuplot::columns_of(legend, page.width - 2 * pad));
     page.height = legend_y + gnuplot::height_of(legend, legend_columns) + pad;
     page.font = fmt::format("sans-serif,{}", font);
-    page.png_scale = 2;
   }
 
   static double arc_height(Index steps) {
@@ -118,8 +118,10 @@ struct Layout {
     const std::string round = fmt::format("pt 7 ps 1.6 lc rgb '{}'", grey);
     const double largest = lateral(f).cwiseAbs().maxCoeff();
     std::vector<gnuplot::Entry> out{
-        {"excites: W > 0, M < 0", fmt::format("lw 3 lc rgb '{}'", gnuplot::blue)},
-        {"inhibits: W < 0, M > 0", fmt::format("lw 3 lc rgb '{}'", gnuplot::red)},
+        {"excites: W > 0, M < 0", fmt::format("lw 3 lc rgb '{}'", gnuplot::blue),
+         fmt::format("pt 7 ps 1.6 lc rgb '{}'", gnuplot::blue)},
+        {"inhibits: W < 0, M > 0", fmt::format("lw 3 lc rgb '{}'", gnuplot::red),
+         fmt::format("pt 6 ps 1.6 lw 2.5 lc rgb '{}'", gnuplot::red)},
         {fmt::format("largest |W| {:.2g}", f.W.cwiseAbs().maxCoeff()), thick, round}};
     if (!f.point_neurons) {
       out.insert(out.begin() + 2,
@@ -176,11 +178,8 @@ class Script {
         "set xrange [0:{0}]\nset yrange [{1}:0]\nunset tics\nunset border\nunset key\nset style fill solid "
         "noborder\n",
         at.page.width, at.page.height);
-    text_ += at.page.write(at.title, at.page.width / 2, pad / 2 + text_line / 2, text_line,
-                           fmt::format("center font ',{}'", title_font));
-    const double width = width_of(at.legend);
-    text_ += at.page.legend(at.legend, (at.page.width - width * static_cast<double>(at.legend_columns)) / 2,
-                            at.legend_y, at.legend_columns, width);
+    text_ += at.page.heading(at.title, title_font, text_line);
+    text_ += at.page.legend(at.legend, at.page.width / 2, at.legend_y, at.legend_columns);
     text_ += fmt::format("plot {}NaN notitle\n", plot_);
   }
 
@@ -321,6 +320,8 @@ class Script {
   void end(double x, double y, double w, double largest) {
     const double size = 6 + thickness(w, largest);
     area(rounded(x, y, size, size, size / 2), colour_of(w));
+    const double hole = 0.55 * size;  // inhibitory synapses are rings, so that they are told apart in grey
+    if (w < 0) area(rounded(x, y, hole, hole, hole / 2), "#FFFFFF");
   }
 
   static const char* colour_of(double w) { return w > 0 ? gnuplot::blue : gnuplot::red; }

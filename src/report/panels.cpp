@@ -17,14 +17,16 @@ using Lines = std::vector<std::string>;
 
 // Points, then pixels: letters that can still be read in a column of a journal.
 constexpr double font = 15;
-constexpr double small_font = 13;  // names of lines across
+constexpr double small_font = 14;  // names of lines across
 constexpr double title_font = 17;
 constexpr double text_line = 25;
-constexpr double small_line = 21;
-constexpr double pad = 14;
+constexpr double small_line = 23;
+constexpr double pad = 10;
 constexpr double gap = 4;          // between numbers and the name of their axis
-constexpr double tic = 15;         // its length, and the gap to its number
+constexpr double tic = 12;         // its length, and the gap to its number
 constexpr double name_room = 110;  // for the name of a line across, before it is broken
+constexpr double least = 150;      // width of axes that stand side by side
+constexpr double largest = 400;    // side of square axes
 constexpr const char* grey = "#707070";
 
 double height_of(const Lines& lines, double each = text_line) {
@@ -88,6 +90,11 @@ struct Around {
   Names right_names, upper_names;
   double left, right, above, below;
 
+  // A single name beside the axes stands upright.
+  bool one_name(double down) const {
+    return right_names.texts.size() == 1 && right_names.texts[0].size() == 1 && right_names.width(0) <= down;
+  }
+
   Around(const Axes& a, double across, double down)
       : axes(&a),
         x(tics_of({a.x, a.log_x, across, true}, font)),
@@ -98,19 +105,21 @@ struct Around {
         right_names(a, false, name_room),
         upper_names(a, true, name_room),
         left(pad + height_of(y_label) + y.width + tic + gap),
-        right(pad + tic + right_names.most(&Names::width)),
+        right(std::max(one_name(down) ? tic + small_line + gap : pad + tic + right_names.most(&Names::width),
+                       gap + x.width / 2)),  // half of the last number
         above(pad + height_of(title) + upper_names.most(&Names::height)),
         below(gap + 1.2 * text_line + height_of(x_label) + pad) {}
 };
 
 class Drawing {
  public:
-  explicit Drawing(const Panels& p) : panels_(p), columns_(std::min(p.columns, p.axes.size())) {
-    lay_out(p.across, p.down);
-    const double entry = width_of(p.legend) + 2 * pad;
-    if (!p.legend.empty() && entry > page_.width) {
-      const double grown = 1 + (entry - page_.width) / static_cast<double>(columns_) / p.across;
-      lay_out(grown * p.across, grown * p.down);
+  // As wide as a column, unless the legend needs more; side by side where there is room.
+  explicit Drawing(const Panels& p) : panels_(p), columns_(std::min<std::size_t>(2, p.axes.size())) {
+    const double width = std::max(gnuplot::column_width, p.legend.empty() ? 0 : width_of(p.legend) + 2 * pad);
+    fill(width);
+    if (columns_ > 1 && across_ < least) {
+      columns_ = 1;
+      fill(width);
     }
     write();
   }
@@ -120,6 +129,26 @@ class Drawing {
   }
 
  private:
+  // What stands beside the axes depends on their size: the second time it is right.
+  void fill(double width) {
+    double across = least;
+    lay_out(across, proportion() * across);
+    for (int k = 0; k < 8 && (k == 0 || page_.width > width); ++k) {
+      across = (width - sum(left_) - sum(right_)) / static_cast<double>(columns_);
+      if (panels_.square && columns_ == 1) across = std::min(across, largest);
+      if (columns_ == 1) across = std::max(across, least);
+      lay_out(across, proportion() * across);
+    }
+    const double rest = std::max(0.0, width - page_.width);
+    left_[0] += rest / 2;
+    right_.back() += rest / 2;
+    lay_out_height(width);
+  }
+
+  double proportion() const {
+    return panels_.square ? 1 : columns_ > 1 ? 0.85 : panels_.axes.size() > 1 ? 0.4 : 0.6;
+  }
+
   // Axes of a column stand above each other, those of a row beside each other.
   void lay_out(double across, double down) {
     across_ = across;
@@ -138,14 +167,17 @@ class Drawing {
       below_[i / columns_] = std::max(below_[i / columns_], a.below);
     }
     page_.width = sum(left_) + sum(right_) + across * static_cast<double>(columns_);
+  }
+
+  void lay_out_height(double width) {
+    page_.width = std::max(width, page_.width);
     title_ = wrapped(panels_.title, title_font, page_.width - 2 * pad);
     top_ = title_.empty() ? 0 : pad / 2 + height_of(title_);
-    legend_top_ = top_ + sum(above_) + sum(below_) + down * static_cast<double>(above_.size());
+    legend_top_ = top_ + sum(above_) + sum(below_) + down_ * static_cast<double>(above_.size());
     legend_columns_ = gnuplot::columns_of(panels_.legend, page_.width - 2 * pad);
     page_.height = legend_top_;
     if (!panels_.legend.empty()) page_.height += gnuplot::height_of(panels_.legend, legend_columns_) + pad;
     page_.font = fmt::format("sans-serif,{}", font);
-    page_.png_scale = 2;
   }
 
   void write() {
@@ -154,11 +186,8 @@ class Drawing {
         "set xtics offset 0,0.4\nset ytics offset 0.7,0\n"
         "set grid xtics ytics lt 1 lw 0.5 lc rgb '#E0E0E0'\nunset key\n"
         "set style fill transparent solid 0.22 noborder\n";
-    script_ += page_.write(title_, page_.width / 2, pad / 2 + text_line / 2, text_line,
-                           fmt::format("center font ',{}'", title_font));
-    const double width = width_of(panels_.legend);
-    script_ += page_.legend(panels_.legend, (page_.width - width * static_cast<double>(legend_columns_)) / 2,
-                            legend_top_, legend_columns_, width);
+    script_ += page_.heading(title_, title_font, text_line);
+    script_ += page_.legend(panels_.legend, page_.width / 2, legend_top_, legend_columns_);
     double y = top_;
     for (std::size_t row = 0; row < above_.size(); ++row) {
       double x = 0;
@@ -188,7 +217,11 @@ class Drawing {
     const double beside = x - tic - a.y.width - gap - height_of(a.y_label) + text_line / 2;
     script_ += page_.write_upright(a.y_label, beside, y + down_ / 2, text_line, "center");
     lines_across(axes, x, y);
-    write_right(a.right_names, x + across_, y);
+    if (a.one_name(down_)) {
+      write_upright(a.right_names, x + across_, y);
+    } else {
+      write_right(a.right_names, x + across_, y);
+    }
     write_above(a.upper_names, x, y);
     script_ += axes.script + "unset label\nunset arrow\n";
   }
@@ -201,6 +234,13 @@ class Drawing {
       script_ += l.vertical ? page_.line(right, y, right, y + down_, style)
                             : page_.line(x, down, x + across_, down, style);
     }
+  }
+
+  void write_upright(const Names& n, double x, double y) {
+    const std::vector<double> put = apart({n.at[0] * down_}, {n.width(0)}, down_);
+    script_ += page_.write_upright(n.texts[0], x + tic + small_line / 2, y + put[0], small_line,
+                                   "center" + name_style());
+    script_ += page_.line(x, y + n.at[0] * down_, x + tic, y + n.at[0] * down_, pointer());
   }
 
   // Each with a short line to where it belongs.

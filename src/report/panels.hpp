@@ -28,8 +28,7 @@ struct Panels {
   std::string title;
   std::vector<Axes> axes;
   std::vector<gnuplot::Entry> legend;
-  std::size_t columns = 1;
-  double across = 0, down = 0;  ///< size of the axes in pixels; they grow if the legend needs it
+  bool square = false;  ///< the axes are; else they are wider than high
 };
 
 std::vector<std::filesystem::path> draw(const Panels& panels, const std::filesystem::path& base);

@@ -20,11 +20,9 @@ constexpr double title_font = 17;
 constexpr double line = 25;
 constexpr double pad = 14;
 constexpr double gap = 8;
-constexpr double largest = 220;      // side of a picture
-constexpr double histogram = 78;     // its width
-constexpr double ramp = 9;           // height of the grey values below it
-constexpr double least_height = 60;  // of a histogram beside a flat picture
-constexpr Index most_pixels = 400;   // along a side, of those kept in an SVG
+constexpr double histogram = 48;    // its height, below the picture
+constexpr double ramp = 9;          // height of the grey values below it
+constexpr Index most_pixels = 400;  // along a side, of those kept in an SVG
 constexpr Index bins = 32;
 constexpr double clipped = 0.005;  // share of the pixels that may be blacker than black, or whiter than white
 
@@ -102,17 +100,10 @@ struct Layout {
   gnuplot::Canvas page;
 
   explicit Layout(const PicturesFigure& f) {
-    const double scale = largest / static_cast<double>(std::max(f.width, f.height));
-    across = scale * static_cast<double>(f.width);
-    down = scale * static_cast<double>(f.height);
-    cell = f.histograms ? std::max(down, least_height) : down;
-    column = across + (f.histograms ? gap + histogram : 0) + 2 * pad;
-    Index columns = 0;
-    for (const Row& r : f.rows) {
-      columns = std::max(columns, r.pixels.rows());
-      left = std::max(left, pad + height_of(title_of(r)) + gap);
-    }
-    page.width = left + column * static_cast<double>(columns) - pad;
+    page.width = gnuplot::column_width;
+    fit(f);
+    for (const Row& r : f.rows) left = std::max(left, pad + height_of(title_of(r)) + gap);
+    fit(f);
     title = wrapped(f.title, title_font, page.width - 2 * pad);
     page.height = pad + height_of(title);
     for (const Row& r : f.rows) {
@@ -122,12 +113,21 @@ struct Layout {
       page.height += names + cell + pad;
     }
     page.font = fmt::format("sans-serif,{}", font);
-    page.png_scale = 2;
+  }
+
+  // As large as the page allows; of a picture that is a line, a little more is seen.
+  void fit(const PicturesFigure& f) {
+    Index columns = 0;
+    for (const Row& r : f.rows) columns = std::max(columns, r.pixels.rows());
+    column = (page.width - left) / static_cast<double>(columns);
+    across = column - pad;
+    down = std::clamp(across * static_cast<double>(f.height) / static_cast<double>(f.width), 2.0, page.width);
+    cell = down + (f.histograms ? gap + histogram : 0);
   }
 
   static double height_of(const Strings& lines) { return line * static_cast<double>(lines.size()); }
   Strings title_of(const Row& r) const { return wrapped(r.title, font, cell); }
-  Strings name_of(const std::string& name) const { return wrapped(name, font, across + histogram); }
+  Strings name_of(const std::string& name) const { return wrapped(name, font, across); }
 };
 
 class Script {
@@ -137,8 +137,7 @@ class Script {
         "set multiplot\nunset tics\nunset key\nunset colorbox\nset palette defined (0 'black', "
         "1 'white')\nset cbrange "
         "[0:255]\n";
-    const std::string how = fmt::format("center font ',{}'", title_font);
-    text_ += at.page.write(at.title, at.page.width / 2, pad / 2 + line / 2, line, how);
+    text_ += at.page.heading(at.title, title_font, line);
     for (std::size_t i = 0; i < f.rows.size(); ++i) row(f.rows[i], at.tops[i]);
     text_ += "unset multiplot\n";
   }
@@ -164,10 +163,9 @@ class Script {
     const AxisRange greys = greys_of(pixels);
     image(grey_picture(pixels, figure_.width, figure_.height, greys), x, y, at_.across, at_.down);
     if (!figure_.histograms) return;
-    const double beside = x + at_.across + gap;
     const double floor = y + at_.cell - ramp;
-    image(Vector<double>::LinSpaced(256, 0, 255).transpose(), beside, floor, histogram, ramp);
-    bars(histogram_of(pixels, greys), beside, y, histogram, at_.cell - ramp);
+    image(Vector<double>::LinSpaced(256, 0, 255).transpose(), x, floor, at_.across, ramp);
+    bars(histogram_of(pixels, greys), x, y + at_.down + gap, at_.across, histogram - ramp);
   }
 
   // gnuplot needs two rows and two columns at least.

@@ -18,8 +18,8 @@ using Panel = ScatterFigure::Panel;
 using gnuplot::require;
 using Labels = std::vector<std::string>;
 
-constexpr std::array sides{330.0, 240.0};  // of the axes, in pixels, with one and two side by side
-constexpr Index most_points = 5000;        // drawn in a panel
+constexpr double side = 220;         // of the axes, in pixels, about
+constexpr Index most_points = 5000;  // drawn in a panel
 constexpr const char* point_colour = "#93A8BA";
 constexpr std::array colours{gnuplot::red,    gnuplot::blue,   gnuplot::green,
                              gnuplot::purple, gnuplot::orange, gnuplot::sky};  // of sources
@@ -75,7 +75,7 @@ Matrix<double> shown(const Matrix<double>& points) {
 }
 
 // A dot is a line as long as it is thick: much shorter in an SVG than gnuplot's points.
-std::string points_of(const Panel& p, double limit, double side) {
+std::string points_of(const Panel& p, double limit) {
   const Matrix<double> points = shown(p.points);
   if (points.size() == 0) return "plot NaN notitle\n";
   const double dot = points.rows() <= 300 ? 4 : points.rows() <= 1500 ? 2.8 : 1.7;  // pixels
@@ -89,7 +89,13 @@ std::string points_of(const Panel& p, double limit, double side) {
 }
 
 std::string source_style(std::size_t place) {
-  return fmt::format("dt 1 lw 4 lc rgb '{}'", colours[place % colours.size()]);
+  return fmt::format("dt {} lw 4 lc rgb '{}'", gnuplot::dashes[place % colours.size()],
+                     colours[place % colours.size()]);
+}
+
+// Whole, and of another width than the shaft: see below.
+std::string head_style(std::size_t place) {
+  return fmt::format("dt 1 lw 3.9 lc rgb '{}'", colours[place % colours.size()]);
 }
 
 // In an SVG gnuplot keeps the dashes of the line before unless colour or width change: so no two are as wide.
@@ -124,22 +130,19 @@ std::vector<std::filesystem::path> draw(const ScatterFigure& figure, const std::
   validate(figure);
   Labels sources = labels_of(figure, &Panel::sources);
   Labels directions = labels_of(figure, &Panel::directions);
-  const std::size_t n = figure.panels.size();
-  const std::size_t columns = std::min<std::size_t>(n, 2);
-  const double side = sides[columns - 1];
-  Panels panels{figure.title, {}, legend_of(sources, directions), columns, side, side};
+  Panels panels{figure.title, {}, legend_of(sources, directions), true};
   for (const Panel& p : figure.panels) {
     const double limit = limit_of(p);
     std::string script;  // thin arrows over thick ones: both are seen where they point the same way
     for (const Arrow& a : p.sources) {
       const std::string style = source_style(gnuplot::place_of(a.label, sources));
-      script += arrow(a, 0.18 * limit, style, style);
+      script += arrow(a, 0.18 * limit, style, head_style(gnuplot::place_of(a.label, sources)));
     }
     for (const Arrow& a : p.directions) {
       script += arrow(a, 0.13 * limit, direction_style(gnuplot::place_of(a.label, directions)),
                       "dt 1 lw 1.7 lc rgb 'black'");
     }
-    script += points_of(p, limit, side);
+    script += points_of(p, limit);
     panels.axes.push_back(
         {p.title, p.x_label, p.y_label, {-limit, limit}, {-limit, limit}, false, false, {}, script});
   }

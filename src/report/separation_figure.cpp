@@ -9,9 +9,9 @@ namespace demix::report {
 namespace {
 
 using gnuplot::black;
-using gnuplot::blue;
 using gnuplot::green;
 using gnuplot::red;
+using gnuplot::sky;
 
 struct Trace {
   Vector<double> samples;
@@ -41,18 +41,25 @@ Matrix<double> envelope(const Vector<double>& v, Index stride) {
   return out;
 }
 
+// Points, then pixels.
+constexpr double font = 15;
+constexpr double title_font = 17;
+constexpr double line = 25;
+constexpr double pad = 8;
+constexpr double block = 160;  // of a source: its name, its trace, the difference
+constexpr double trace = 62;
+
 struct Panel {
-  double left, bottom, width, height;  // of the page
+  double left, top, width, height;  // in pixels of the page
 };
 
 class TracePanels {
  public:
-  explicit TracePanels(std::string& script) : script_(script) {}
+  TracePanels(std::string& script, const gnuplot::Canvas& page) : script_(script), page_(page) {}
 
   // Samples one after the other, or the least and the most of each stretch of `stride` of them.
-  void traces(const Panel& p, const std::string& title, const std::vector<Trace>& traces, double limit,
-              Index stride) {
-    place(p, title);
+  void traces(const Panel& p, const std::vector<Trace>& traces, double limit, Index stride) {
+    place(p);
     script_ += fmt::format("set yrange [{}:{}]\nset xrange [0:*]\n", -limit, limit);
     std::string plot = "plot ";
     for (const Trace& t : traces) {
@@ -69,40 +76,34 @@ class TracePanels {
             "${0} using 0:1:2 with filledcurves {1}${0} using 0:1 with lines lw 0.8 lc rgb '{2}' notitle, ",
             name, look, t.colour);
       } else {
-        plot += fmt::format("${0} using 0:1 with lines {1}${0} using 0:2 with lines {1}", name, look);
+        const std::string thin = fmt::format("lw 0.8 lc rgb '{}' notitle, ", t.colour);
+        plot += fmt::format("${0} using 0:1 with lines {1}${0} using 0:2 with lines {1}", name, thin);
       }
     }
-    script_ += plot + "\n";
+    script_ += plot + "\nunset label\nunset arrow\n";  // they are drawn once
   }
 
   void bars(const Panel& p, const std::vector<Trace>& traces, double limit) {
-    place(p, "");
+    place(p);
     script_ += fmt::format("set yrange [{}:{}]\nset xrange [0:1.05]\n", -limit, limit);
     std::string plot = "plot ";
     for (const Trace& t : traces) {
       const std::string name = next_name();
       const Vector<double> h = histogram(t.samples, limit);
       gnuplot::inline_data(script_, name, h);
-      plot += fmt::format("${} using 1:({}+($0+.5)*{}) with lines lw 1.2 lc rgb '{}' notitle, ", name, -limit,
-                          2 * limit / static_cast<double>(h.size()), t.colour);
+      plot += fmt::format("${} using 1:({}+($0+.5)*{}) with lines lw {} lc rgb '{}' notitle, ", name, -limit,
+                          2 * limit / static_cast<double>(h.size()), t.width, t.colour);
     }
-    script_ += plot + "\n";
+    script_ += plot + "\nunset label\nunset arrow\n";  // they are drawn once
   }
 
  private:
   std::string next_name() { return fmt::format("d{}", count_++); }
 
-  void place(const Panel& p, const std::string& title) {
-    script_ += fmt::format(
-        "set lmargin at screen {}\nset rmargin at screen {}\nset bmargin at screen {}\nset tmargin at screen "
-        "{}\n",
-        p.left, p.left + p.width, p.bottom, p.bottom + p.height);
-    script_ += title.empty()
-                   ? "unset title\n"
-                   : fmt::format("set title {} offset 0,-0.6 noenhanced\n", gnuplot::literal(title));
-  }
+  void place(const Panel& p) { script_ += page_.axes(p.left, p.top, p.width, p.height); }
 
   std::string& script_;
+  const gnuplot::Canvas& page_;
   int count_ = 0;
 };
 
@@ -121,7 +122,32 @@ void validate(const SeparationFigure& f) {
   require(f.stride > 0, fmt::format("stride: expected at least 1, got {}", f.stride));
 }
 
-std::string script_for(const SeparationFigure& f) {
+// From the left: mixtures and their distributions, sources and theirs.
+constexpr double mixture_left = pad, mixture_across = 185, mixture_bars = 40;
+constexpr double source_left = 262, source_across = 300, source_bars = 62;
+
+struct Layout {
+  std::vector<std::string> title;
+  double top, down;  // of the traces
+  std::vector<gnuplot::Entry> legend;
+  std::size_t legend_columns;
+  gnuplot::Canvas page{gnuplot::column_width, 0, fmt::format("sans-serif,{}", font)};
+
+  explicit Layout(const SeparationFigure& f) {
+    title = gnuplot::wrapped(f.title, title_font, page.width - 2 * pad);
+    top = 2 * pad + line * static_cast<double>(title.size());
+    down = block * static_cast<double>(std::max(f.S.rows(), f.X.rows()));
+    const auto entry = [](const char* text, const char* colour, double width) {
+      return gnuplot::Entry{text, fmt::format("lw {} lc rgb '{}'", width, colour)};
+    };
+    legend = {entry("mixture", black, 1.6), entry("true source", sky, 6), entry("recovered", red, 1.6),
+              entry("difference", green, 1.6)};
+    legend_columns = gnuplot::columns_of(legend, page.width);
+    page.height = top + down + gnuplot::height_of(legend, legend_columns) + pad;
+  }
+};
+
+std::string script_for(const SeparationFigure& f, const Layout& at) {
   const Index d = f.S.rows();
   const Index n = f.X.rows();
   const auto excerpt = [&](const Vector<double>& v) -> Vector<double> {
@@ -129,26 +155,18 @@ std::string script_for(const SeparationFigure& f) {
     return v.segment(f.first, shown * f.stride);
   };
   std::string s = "unset xtics\nunset ytics\nset border 0\nset style fill solid noborder\nset multiplot\n";
-  s += fmt::format("set label 1 {} at screen 0.5,0.97 center font ',17' noenhanced\n",
-                   gnuplot::literal(f.title));
-  s += fmt::format(
-      "set label 2 \"{{/:Bold —}} mixture\" at screen 0.10,0.025 tc rgb '{}'\n"
-      "set label 3 \"{{/:Bold —}} source\" at screen 0.38,0.025 tc rgb '{}'\n"
-      "set label 4 \"{{/:Bold —}} estimate\" at screen 0.55,0.025 tc rgb '{}'\n"
-      "set label 5 \"{{/:Bold —}} difference\" at screen 0.74,0.025 tc rgb '{}'\n",
-      black, blue, red, green);
-  TracePanels page(s);
-  const double top = 0.93;
-  const double bottom = 0.06;
+  s += at.page.heading(at.title, title_font, line);
+  s += at.page.legend(at.legend, at.page.width / 2, at.top + at.down, at.legend_columns);
+  TracePanels page(s, at.page);
   for (Index i = 0; i < n; ++i) {
     const Vector<double> x = f.X.row(i).transpose();
     const double limit = 1.05 * std::max(1e-300, x.cwiseAbs().maxCoeff());
-    const double height = (top - bottom) / static_cast<double>(n);
-    const double y = top - height * static_cast<double>(i + 1);
-    page.traces({0.03, y + 0.1 * height, 0.31, 0.72 * height}, fmt::format("mixture {}", i + 1),
-                {{excerpt(x), black, 1.2, true}}, limit, f.stride);
-    page.bars({0.35, y + 0.1 * height, 0.07, 0.72 * height}, {{x, black}}, limit);
-    if (i == 0) s += "unset label 1\nunset label 2\nunset label 3\nunset label 4\nunset label 5\n";
+    const double y = at.top + at.down / static_cast<double>(n) * static_cast<double>(i);
+    s += at.page.write(fmt::format("mixture {}", i + 1), mixture_left, y + line / 2, "left");
+    const double height = at.down / static_cast<double>(n) - line - 2 * pad;
+    page.traces({mixture_left, y + line, mixture_across, height}, {{excerpt(x), black, 1.2, true}}, limit,
+                f.stride);
+    page.bars({mixture_left + mixture_across + pad, y + line, mixture_bars, height}, {{x, black}}, limit);
   }
   for (Index i = 0; i < d; ++i) {
     const Vector<double> truth = f.S.row(i).transpose();
@@ -156,14 +174,18 @@ std::string script_for(const SeparationFigure& f) {
     const Vector<double> error = estimate - truth;
     const double limit =
         1.05 * std::max({1e-300, truth.cwiseAbs().maxCoeff(), estimate.cwiseAbs().maxCoeff()});
-    const double height = (top - bottom) / static_cast<double>(d);
-    const double y = top - height * static_cast<double>(i + 1);
+    const double y = at.top + at.down / static_cast<double>(d) * static_cast<double>(i);
+    const auto name =
+        gnuplot::wrapped(f.names[static_cast<std::size_t>(i)], font, source_across + source_bars);
+    if (!name.empty())
+      s += at.page.write(name[0] + (name.size() > 1 ? " ..." : ""), source_left, y + line / 2, "left");
     // The difference on the scale of the signal.
-    page.traces({0.46, y + 0.44 * height, 0.40, 0.37 * height}, f.names[static_cast<std::size_t>(i)],
-                {{excerpt(truth), blue, 3.5, true}, {excerpt(estimate), red}}, limit, f.stride);
-    page.traces({0.46, y + 0.04 * height, 0.40, 0.37 * height}, "", {{excerpt(error), green, 1.2, true}},
+    page.traces({source_left, y + line, source_across, trace},
+                {{excerpt(truth), sky, 5, true}, {excerpt(estimate), red}}, limit, f.stride);
+    page.traces({source_left, y + line + trace, source_across, trace}, {{excerpt(error), green, 1.2, true}},
                 limit, f.stride);
-    page.bars({0.88, y + 0.44 * height, 0.09, 0.37 * height}, {{truth, blue}, {estimate, red}}, limit);
+    page.bars({source_left + source_across + pad, y + line, source_bars, trace},
+              {{truth, sky, 4}, {estimate, red}}, limit);
   }
   s += "unset multiplot\n";
   return s;
@@ -173,8 +195,8 @@ std::string script_for(const SeparationFigure& f) {
 
 std::vector<std::filesystem::path> draw(const SeparationFigure& figure, const std::filesystem::path& base) {
   validate(figure);
-  const auto rows = static_cast<double>(std::max(figure.S.rows(), figure.X.rows()));
-  return gnuplot::draw(script_for(figure), {1000, 140 + 190 * rows, "sans,15", 4. / 3, 2}, base);
+  const Layout layout(figure);
+  return gnuplot::draw(script_for(figure, layout), layout.page, base);
 }
 
 }  // namespace demix::report

@@ -38,8 +38,24 @@ double widest(const std::vector<Number>& numbers, double points) {
   return width;
 }
 
+// Where it stands on the axis, in pixels.
+double place(const Axis& axis, double v) {
+  const auto [lo, hi] = axis.range;
+  return axis.length * (axis.log ? std::log(v / lo) / std::log(hi / lo) : (v - lo) / (hi - lo));
+}
+
+// Not too many in all, and none touches the next.
 bool fits(const std::vector<Number>& numbers, const Axis& axis, double points) {
   const double each = axis.across ? widest(numbers, points) + points : 2.2 * points;
+  for (std::size_t k = 1; k < numbers.size(); ++k) {
+    const Number& a = numbers[k - 1];
+    const Number& b = numbers[k];
+    const double apart =
+        axis.across
+            ? (gnuplot::width_of(a.shown, points) + gnuplot::width_of(b.shown, points)) / 2 + points / 2
+            : 1.6 * points;
+    if (place(axis, b.value) - place(axis, a.value) < apart) return false;
+  }
   return static_cast<double>(numbers.size()) * each <=
          axis.length + each;  // half of the first and last stand out
 }
@@ -87,7 +103,7 @@ std::vector<Number> log_numbers(const Axis& axis, double points) {
       if (out.size() <= 9 && fits(out, axis, points)) return out;
     }
   }
-  for (const std::vector<int>& digits : {std::vector{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}}) {
+  for (const std::vector<int>& digits : {std::vector{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1, 5}}) {
     std::vector<Number> out = with_digits(axis.range, digits);
     if (out.size() <= 6 && fits(out, axis, points)) return out;
   }

@@ -103,14 +103,14 @@ TEST_F(Paper, ProgressNeverRunsBackwards) {
       EXPECT_GE(share, last) << name;
       last = share;
     };
-    item_named(name).make(setting);
+    make(item_named(name), setting);
     EXPECT_DOUBLE_EQ(last, 1) << name;
   }
 }
 
 TEST_F(Paper, AFigureIsDrawnAndTold) {
   const Item& item = item_named("fig1a");
-  const Made made{&item, item.make(setting)};
+  const Made made = make(item, setting);
   for (const Figure& p : made.result.pictures) {
     for (const char* extension : {".svg", ".png"}) {
       EXPECT_GT(std::filesystem::file_size(setting.folder / (p.name + extension)), 1000U);
@@ -120,6 +120,36 @@ TEST_F(Paper, AFigureIsDrawnAndTold) {
   for (const char* part : {"fig1a.svg", "Figure 1A", "--quick", "demix reproduce &lt;fig1a&gt;"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
+}
+
+// An item that has always something to say against the paper.
+Result refuting(const Setting& setting) {
+  Result r;
+  r.length = setting.quick ? "quick run: 3 steps" : "";
+  r.pictures = {{"p", "A picture."}};
+  r.tables = {{"t", {"a"}, {{"1"}}}};
+  r.measured = "Measured.";
+  r.differs = "Does not hold.";
+  return r;
+}
+
+TEST_F(Paper, AQuickRunSaysHowLongItWasAndGivesNoVerdict) {
+  const Item item{"refuting", "Title", "Says", "", refuting};
+  const Made quick = make(item, setting);
+  EXPECT_EQ(quick.result.differs, "");
+  EXPECT_EQ(quick.result.measured, "Quick run: 3 steps; no verdict. Measured.");
+  EXPECT_EQ(quick.result.pictures[0].caption, "A picture. Quick run: 3 steps; no verdict.");
+  EXPECT_EQ(to_csv(quick.result.tables[0]), "a,length\n1,quick run: 3 steps\n");
+  for (const std::string& told : {to_json({quick}, true), to_html({quick}, true, "demix")}) {
+    EXPECT_NE(told.find("quick run: 3 steps"), std::string::npos);
+    EXPECT_EQ(told.find("Does not hold"), std::string::npos);
+  }
+  setting.quick = false;
+  const Made full = make(item, setting);
+  EXPECT_EQ(full.result.differs, "Does not hold.");
+  EXPECT_EQ(full.result.measured, "Measured.");
+  EXPECT_EQ(to_csv(full.result.tables[0]), "a\n1\n");
+  EXPECT_NE(to_html({full}, false, "demix").find("Does not hold."), std::string::npos);
 }
 
 TEST(PaperNumbers, AreComparedWithWhatIsExpected) {

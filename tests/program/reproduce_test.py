@@ -27,6 +27,17 @@ class Reproduce(Program):
         self.assertGreater(len(files), 50)
         for file in files:
             self.assertGreater((out / file).stat().st_size, 0, file)
+        for name, item in numbers["items"].items():  # a quick run is no verdict, and says how long it was
+            self.assertNotIn("differs", item, name)
+            self.assertIn("no verdict", item["measured"], name)
+            self.assertRegex(item["length"], "^quick run: ", name)
+        self.assertNotIn("They differ", page)
+        self.assertNotRegex(page, "(?i)do(es)? not hold")
+        for file in out.glob("*.svg"):
+            self.assertIn("quick run: ", file.read_text(), file)
+            self.assertIn('width="85.00mm"', file.read_text()[:400], file)  # a column of a journal
+        for file in out.glob("*.csv"):
+            self.assertTrue(all("quick run: " in line for line in file.read_text().splitlines()[1:]), file)
         for file in out.glob("*.png"):
             self.assertTrue(file.read_bytes().startswith(b"\x89PNG"), file)
 

@@ -25,6 +25,13 @@ class Convergence : public testing::DrawTest<ConvergenceFigure> {
 
 TEST_F(Convergence, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
+TEST_F(Convergence, FitsAColumn) {
+  figure.panels.resize(1);
+  expect_to_fit_a_column();
+  figure.panels.resize(2, figure.panels[0]);  // side by side
+  EXPECT_DOUBLE_EQ(testing::in_print(svg()).width, 170);
+}
+
 TEST_F(Convergence, SaysWhatIsWhatAndTellsDivergedFromNotSeparated) {
   const auto seen = texts();
   for (const char* text : {"all", "left", "right", "easi  3/50", "fobi  3/50", "easi  3/50, 7 diverged"}) {

@@ -21,12 +21,25 @@ class Curves : public testing::DrawTest<CurvesFigure> {
 
 TEST_F(Curves, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
+TEST_F(Curves, FitsAColumn) { expect_to_fit_a_column(); }
+
 TEST_F(Curves, SaysWhatIsWhatOnce) {
   const auto seen = texts();
   for (const char* text : {"all", "left", "right", "frames", "seconds", "error", "loss", "ours", "theirs",
                            "enough", "start", "10-2", "102"}) {
     EXPECT_EQ(seen.count(text), 1U) << text;
   }
+}
+
+TEST_F(Curves, AreToldApartInGrey) {
+  figure.panels = {{"", "x", "y", false, false, {}, {}}};
+  for (int k = 0; k < 7; ++k) figure.panels[0].curves.push_back(curve(std::to_string(k)));
+  const std::string drawn = svg();
+  std::set<std::string> dashes;
+  for (std::size_t at = 0; (at = drawn.find("dasharray='", at)) != std::string::npos; ++at) {
+    dashes.insert(drawn.substr(at, drawn.find('\'', at + 11) - at));
+  }
+  EXPECT_EQ(dashes.size(), 6U);  // and a line without
 }
 
 TEST_F(Curves, AreTheSameEveryTime) { EXPECT_EQ(svg(), svg()); }
@@ -104,7 +117,7 @@ TEST_F(Curves, BreaksLongTitlesAtSpaces) {
   figure.panels[0].title = "a title that is longer than the axes below are wide";
   const auto seen = texts();
   EXPECT_FALSE(seen.contains(figure.panels[0].title));
-  EXPECT_TRUE(std::ranges::any_of(seen, [](const std::string& line) { return line.ends_with("are wide"); }));
+  EXPECT_TRUE(std::ranges::any_of(seen, [](const std::string& line) { return line.ends_with("wide"); }));
 }
 
 TEST_F(Curves, ShowsTextsAsTheyAre) {

@@ -56,6 +56,28 @@ inline std::multiset<std::string> texts_of(const std::filesystem::path& file) {
   return texts;
 }
 
+/// Widths, in millimetres, and sizes of letters, in points of print, of an SVG as wide as its file says.
+struct Print {
+  double width = 0;
+  std::set<double> letters;
+};
+
+inline Print in_print(const std::string& svg) {
+  const auto number_after = [&](const std::string& mark, std::size_t from) {
+    return std::stod(svg.substr(svg.find(mark, from) + mark.size()));
+  };
+  Print print{number_after("width=\"", 0), {}};
+  const double point = print.width / 25.4 * 72 / number_after("viewBox=\"0 0 ", 0);
+  for (std::size_t at = 0; (at = svg.find("<text", at)) != std::string::npos; ++at) {
+    const std::size_t group = svg.rfind("<g ", at);
+    const std::size_t end = svg.find("</text>", at);
+    if (plain(svg.substr(at, end - at)).find_first_not_of(" \n") == std::string::npos) continue;
+    const std::size_t from = svg.find("font-size=", at) < svg.find('>', at) ? at : group;
+    print.letters.insert(point * number_after("font-size=\"", from));
+  }
+  return print;
+}
+
 /// A folder of its own for each test, with nothing in it.
 class FigureTest : public ::testing::Test {
  protected:
@@ -124,6 +146,15 @@ class DrawTest : public FigureTest {
       EXPECT_EQ(std::string(e.what()).substr(0, field.size() + 1), field + ":") << e.what();
     }
     EXPECT_EQ(files_in_folder(), 0U);
+  }
+
+  /// 8.5 cm wide, letters of 7 to 9 points.
+  void expect_to_fit_a_column() const {
+    const Print print = in_print(svg());
+    EXPECT_DOUBLE_EQ(print.width, 85);
+    ASSERT_FALSE(print.letters.empty());
+    EXPECT_GE(*print.letters.begin(), 7);
+    EXPECT_LE(*print.letters.rbegin(), 9);
   }
 
   void expect_nothing_left_without_a_folder() const {

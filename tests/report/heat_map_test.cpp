@@ -29,6 +29,16 @@ class Heat : public testing::DrawTest<HeatMap> {
 
 TEST_F(Heat, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
+TEST_F(Heat, FitsAColumn) {
+  expect_to_fit_a_column();
+  // the paper's grid
+  figure.x.assign(12, "0.0002");
+  figure.y.assign(8, "0.75");
+  figure.values.setConstant(8, 12, 0.02);
+  figure.texts.assign(96, "3/3");
+  expect_to_fit_a_column();
+}
+
 TEST_F(Heat, SaysWhatIsWhat) {
   const auto seen = texts();
   for (const char* text : {"grid", "eta", "tau", "error", "e1", "e2", "e3", "t1", "t2", "c00", "c01", "c02",

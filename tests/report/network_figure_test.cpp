@@ -18,6 +18,8 @@ class Network : public testing::DrawTest<NetworkFigure> {
 
 TEST_F(Network, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
+TEST_F(Network, FitsAColumn) { expect_to_fit_a_column(); }
+
 TEST_F(Network, SaysWhatIsWhatOnce) {
   const auto seen = texts();
   for (const char* text :

@@ -16,6 +16,8 @@ class Pictures : public testing::DrawTest<PicturesFigure> {
 
 TEST_F(Pictures, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
+TEST_F(Pictures, FitsAColumn) { expect_to_fit_a_column(); }
+
 TEST_F(Pictures, SaysWhatIsWhatOnce) {
   const auto seen = texts();
   for (const char* text : {"all", "sources", "mixtures", "one", "two"})

@@ -40,6 +40,8 @@ TEST_F(Separation, WritesPngAndSvg) {
   for (const auto& file : files) EXPECT_GT(std::filesystem::file_size(file), 5000U);
 }
 
+TEST_F(Separation, FitsAColumn) { expect_to_fit_a_column(); }
+
 // The way a trace goes, from its lowest to its highest point on the page.
 double height_of(const std::string& svg, const std::string& colour) {
   double tallest = 0;
@@ -65,7 +67,7 @@ double height_of(const std::string& svg, const std::string& colour) {
 TEST_F(Separation, TheDifferenceIsOnTheScaleOfTheSignal) {
   figure.Y = 0.5 * figure.S;
   const std::string drawn = svg();
-  EXPECT_NEAR(height_of(drawn, "rgb(  0, 158, 115)") / height_of(drawn, blue), 0.5, 0.02);
+  EXPECT_NEAR(height_of(drawn, "rgb(  0, 158, 115)") / height_of(drawn, "rgb( 86, 180, 233)"), 0.5, 0.02);
 }
 
 // Of many frames the envelope is drawn: the peak between two drawn points is not lost.
@@ -114,7 +116,21 @@ TEST_F(Composite, PutsPicturesInRowsWithLetters) {
   for (const char* text : {"A", "B", "C"}) EXPECT_EQ(seen.count(text), 1U) << text;
   EXPECT_EQ(seen.count("D"), 0U);
   const std::string drawn = testing::bytes_of(svg);
-  EXPECT_NE(drawn.find("<image"), std::string::npos);
+  EXPECT_EQ(drawn.find("<image"), std::string::npos);  // not as pixels
+  EXPECT_EQ(seen.count("x"), 3U);
+  std::set<std::string> ids;
+  for (std::size_t at = 0; (at = drawn.find(" id=", at)) != std::string::npos; ++at) {
+    EXPECT_TRUE(ids.insert(drawn.substr(at, drawn.find_first_of(" >", at + 1) - at)).second);
+  }
+  EXPECT_GT(ids.size(), 3U);
+}
+
+TEST_F(Composite, FitsAColumn) {
+  figure.rows = {figure.rows[1], figure.rows[1]};
+  const testing::Print print = testing::in_print(testing::bytes_of(draw(figure, folder / "composite")[1]));
+  EXPECT_DOUBLE_EQ(print.width, 85);
+  EXPECT_GE(*print.letters.begin(), 7);
+  EXPECT_LE(*print.letters.rbegin(), 9);
 }
 
 TEST_F(Composite, RefusesWhatIsNoPicture) {

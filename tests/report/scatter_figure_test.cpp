@@ -16,6 +16,8 @@ class Scatter : public testing::DrawTest<ScatterFigure> {
 
 TEST_F(Scatter, WritesPngAndSvg) { expect_pictures(draw(figure, base())); }
 
+TEST_F(Scatter, FitsAColumn) { expect_to_fit_a_column(); }
+
 TEST_F(Scatter, SaysWhatIsWhatOnce) {
   const auto seen = texts();
   for (const char* text : {"all", "left", "right", "x1", "x2", "h1", "h2", "s1", "s2", "first", "second"}) {

@@ -45,6 +45,10 @@ TEST(Tics, ASharpLookAtLessThanADecade) {
   EXPECT_EQ(numbers({{0.4, 7}, true, 300, false}), "0.5 1 2 5");
 }
 
+TEST(Tics, DoNotTouch) {
+  EXPECT_EQ(numbers({{2e-5, 1.2e-4}, true, 130, false}), "2·10^{-5} 5·10^{-5} 0.0001");
+}
+
 TEST(Tics, KnowTheirWidth) {
   EXPECT_EQ(tics_of({{0, 1}, false, 300, true}, font).width, gnuplot::width_of("0.2", font));
   EXPECT_EQ(tics_of({{1e-3, 1}, true, 300, true}, font).width, gnuplot::width_of("10-3", font));
