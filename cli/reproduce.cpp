@@ -121,7 +121,7 @@ void add_reproduce(Program& program) {
       .value("FOLDER")
       .named()
       .show_default();
-  sub.flag("--quick", o->quick, "Fewer and shorter runs: about a minute in all");
+  sub.flag("--quick", o->quick, "Fewer and shorter runs, without a verdict: about a minute in all");
   sub.flag("--list", o->list, "List the items");
   sub.option("--expect", o->expected, "File of expected numbers; exit with 1 if any differs").value("FILE");
   sub.option("--threads", o->threads,

@@ -53,7 +53,8 @@ struct HeatMap {
   std::vector<std::string> x, y;   ///< names of the columns, left to right, and the rows, top to bottom
   Matrix<double> values;           ///< y.size() x x.size(), > 0; NaN = failed in every run
   std::vector<std::string> texts;  ///< written into the cells, row by row; may be empty
-  Index best_row = -1, best_column = -1;  ///< framed, unless negative
+  Index best_row = -1, best_column = -1;      ///< framed, unless negative
+  Index marked_row = -1, marked_column = -1;  ///< framed by dashes, unless negative
 };
 
 /// Points in the plane, and arrows from the origin: the paper's figure 1A. One legend below names the arrows;

@@ -13,6 +13,7 @@ constexpr std::string_view tabulated =
     "Tabulated values as lambda^-2, as the authors' notebooks compute: the kurtoses of the sources.";
 constexpr std::string_view chosen =
     "Chosen by demix: lambda^2 evenly over [.1, 1.9] (d + 2), no kurtosis known.";
+constexpr std::string_view in_ratios = "Chosen by demix: lambda^2 in equal ratios, no kurtosis known.";
 constexpr std::string_view headed = "Tabulated values as lambda, as table 1 is headed.";
 constexpr std::string_view natural =
     "As published: tabulated values as lambda^-2, the kurtoses of the sources, as the "
@@ -61,7 +62,7 @@ constexpr std::array<Item, 26> table{{
      "BCM neurons respond to the same dominant feature; the error-gated Hebbian rule relies on source "
      "distributions being the same; nonlinear Oja needs white input. The network recovers several sources of "
      "different distributions.",
-     "Chosen by demix: lambda^2 in equal ratios, no kurtosis known.", existing_rules},
+     in_ratios, existing_rules},
     {"settling", "Section 5.1: how fast the dynamics settle",
      "Outputs come from fast recurrent dynamics, which converge; the network can do without autapses.",
      natural, settling},
@@ -82,22 +83,26 @@ constexpr std::array<Item, 26> table{{
     {"lambda", "Three readings of Lambda",
      "Table 1 lists the values as Lambda, table 2 the same values as Lambda^-1.", "All three.",
      lambda_readings},
-    {"why", "Why the published settings fail", "The settings are given without conditions.", natural,
+    {"why", "Why the published settings fail",
+     "The settings are given without conditions but 0 < eta < tau, which is to keep M positive definite.",
+     "As published: tabulated values as lambda^-2, the kurtoses of the sources, as the authors' notebooks "
+     "compute; slow M and natural steps: chosen by demix, no kurtosis known.",
      why_it_fails},
     {"equal-kurtosis", "Discussion: sources of equal kurtosis",
      "Sources of equal kurtosis cannot be separated.", "", equal_kurtosis},
     {"receptive-fields", "Introduction: natural images",
-     "Receptive fields of V1 neurons may be the result of performing ICA on natural images.", "",
+     "Receptive fields of V1 neurons may be the result of performing ICA on natural images.", in_ratios,
      receptive_fields},
     {"modulator", "Section 5: what a modulator must be",
-     "For the rule to function online, signalling of the total activity must be fast.", "", modulator},
+     "For the rule to function online, signalling of the total activity must be fast.", in_ratios, modulator},
     {"even-moments", "Discussion: equal kurtosis, other even moments",
      "Sources that differ in some even moment can be separated by another scaling, without a change to "
      "architecture or "
      "locality.",
-     "", even_moments},
+     "Chosen by demix, by the weight, no kurtosis known.", even_moments},
     {"outliers", "Discussion: outliers",
-     "The fourth-order weight is sensitive to outliers; a sublinear weight should be less so.", "", outliers},
+     "The fourth-order weight is sensitive to outliers; a sublinear weight should be less so.",
+     "Chosen by demix, by the weight, no kurtosis known.", outliers},
 }};
 
 }  // namespace

@@ -63,7 +63,7 @@ Result plasticity(const Setting& setting) {
     ++seen;
     agree += (factor > 0) == (a < options.lambda2(0)) ? 1 : 0;
     agree_at_rest += (factor > 0) == (a < rest) ? 1 : 0;
-    if (a <= 6 && factor >= lowest && factor <= 1 && t % 8 == 0) {
+    if (a <= 6 && factor >= lowest && factor <= 1 && t % 32 == 0) {
       real.x.push_back(a);
       real.y.push_back(factor);
     }

@@ -85,7 +85,7 @@ double not_diagonal(const Matrix<double>& W, const Matrix<double>& H) {
   Matrix<double> C = weighted * H.transpose() / static_cast<double>(H.cols());
   C.diagonal().array() -= C.trace() / static_cast<double>(C.rows());
   const Matrix<double> turned = W * C * W.transpose();
-  return std::sqrt(1 - turned.diagonal().squaredNorm() / turned.squaredNorm());
+  return std::sqrt(std::max(0.0, 1 - turned.diagonal().squaredNorm() / turned.squaredNorm()));
 }
 
 // Fields side by side, each stretched to its own range.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "demix/experiment_figures.hpp"
 #include "paper/items.hpp"
 #include "paper/runs.hpp"
@@ -100,11 +102,15 @@ Result table_1(const Setting& setting) {
       const std::string name = fmt::format("table1-{}-{}", what, task.name);
       const std::string title =
           fmt::format("{} SM-ICA as published, {}, {}", live ? "Online" : "Offline", task.name, length);
-      draw(heat_map(title, grid.cells), setting, out.length, name);
+      report::HeatMap map = heat_map(title, grid.cells);
+      map.marked_row = std::ranges::find(grid.taus, tau) - grid.taus.begin();
+      map.marked_column = std::ranges::find(grid.etas, eta) - grid.etas.begin();
+      draw(map, setting, out.length, name);
       out.pictures.push_back(
-          {name, fmt::format("Grid search, {}, {}: the median error, and how many of the runs separate. "
-                             "Framed: the best; grey, crossed: the median run diverges.",
-                             what, task.name)});
+          {name,
+           fmt::format("Grid search, {}, {}: the median error, and how many of the runs separate. "
+                       "Framed: the best; by dots: the published; grey, crossed: the median run diverges.",
+                       what, task.name)});
       table.rows.push_back({task.name, what, fmt::format("{:g}, {:g}", eta, tau), outcome(there),
                             chosen.separated > 0 ? fmt::format("{:g}, {:g}", chosen.eta, chosen.tau) : "none",
                             outcome(chosen)});

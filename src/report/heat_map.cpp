@@ -43,6 +43,9 @@ void validate(const HeatMap& f) {
   require(f.best_row < rows, fmt::format("best_row: expected below {}, got {}", rows, f.best_row));
   require(f.best_column < columns,
           fmt::format("best_column: expected below {}, got {}", columns, f.best_column));
+  require(f.marked_row < rows, fmt::format("marked_row: expected below {}, got {}", rows, f.marked_row));
+  require(f.marked_column < columns,
+          fmt::format("marked_column: expected below {}, got {}", columns, f.marked_column));
   for (const double v : f.values.reshaped()) {
     require(std::isnan(v) || (std::isfinite(v) && v > 0),
             fmt::format("values: expected positive numbers or NaN, got {}", v));
@@ -173,16 +176,20 @@ Matrix<double> cells(const HeatMap& f, bool with_value) {
   return out.topRows(n);
 }
 
+// Around a cell. Of widths of their own, or gnuplot would dash both in an SVG.
+std::string frame(Index row, Index column, const char* look) {
+  return fmt::format("set object rectangle center {},{} size 1,1 front fs empty border lc rgb '{}' {}\n",
+                     column, row, gnuplot::red, look);
+}
+
 std::string script_for(const HeatMap& f, const Layout& at) {
   const AxisRange r = values_of(f);
   std::string s = frame_of(f, at) + colour_bar(at, r);
   for (Index row = 0; row < f.values.rows(); ++row) {
     for (Index column = 0; column < f.values.cols(); ++column) s += inside(f, row, column, r);
   }
-  if (f.best_row >= 0 && f.best_column >= 0) {
-    s += fmt::format("set object rectangle center {},{} size 1,1 front fs empty border lc rgb '{}' lw 4\n",
-                     f.best_column, f.best_row, gnuplot::red);
-  }
+  if (f.best_row >= 0 && f.best_column >= 0) s += frame(f.best_row, f.best_column, "lw 4 dt 1");
+  if (f.marked_row >= 0 && f.marked_column >= 0) s += frame(f.marked_row, f.marked_column, "lw 3.9 dt '.'");
   gnuplot::inline_data(s, "measured", cells(f, true));
   gnuplot::inline_data(s, "failed", cells(f, false));
   s += "set style fill solid border lc rgb 'white'\n";

@@ -25,7 +25,7 @@ constexpr double pad = 10;
 constexpr double gap = 4;          // between numbers and the name of their axis
 constexpr double tic = 12;         // its length, and the gap to its number
 constexpr double name_room = 110;  // for the name of a line across, before it is broken
-constexpr double least = 150;      // width of axes that stand side by side
+constexpr double least = 120;      // width of axes that stand side by side
 constexpr double largest = 400;    // side of square axes
 constexpr const char* grey = "#707070";
 

@@ -37,6 +37,7 @@ class Reproduce(Program):
             self.assertIn("quick run: ", file.read_text(), file)
             self.assertIn('width="85.00mm"', file.read_text()[:400], file)  # a column of a journal
         for file in out.glob("*.csv"):
+            self.assertNotIn("nan", file.read_text(), file)
             self.assertTrue(all("quick run: " in line for line in file.read_text().splitlines()[1:]), file)
         for file in out.glob("*.png"):
             self.assertTrue(file.read_bytes().startswith(b"\x89PNG"), file)
@@ -59,6 +60,12 @@ class Reproduce(Program):
         self.assertIn("stand-in", (out / "fig2b.svg").read_text())
         self.assertIn("stand-in", (out / "fig2c.svg").read_text())
         self.assertIn("stand-ins", json.loads((out / "numbers.json").read_text())["items"]["fig2b"]["data"])
+
+    def test_every_item_stands_in_the_table_of_claims(self):
+        text = (EXPECTED.parents[1] / "docs" / "reproduction.md").read_text()
+        rows = re.findall(r"^\|.*\| `([a-z0-9 -]+)` \|$", text, re.M)
+        names = {line.split()[0] for line in self.ok("reproduce", "--list").stdout.splitlines()}
+        self.assertEqual(set(rows) - {"demix methods"}, names)
 
     def test_misuse(self):
         self.refused("fig9", "reproduce", "fig9", "-o", self.dir / "x", code=2)

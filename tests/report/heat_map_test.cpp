@@ -58,6 +58,14 @@ TEST_F(Heat, FramesTheBest) {
   EXPECT_EQ(svg().find(red), std::string::npos);  // no column
   figure.best_column = 2;
   EXPECT_NE(svg().find(red), std::string::npos);
+  EXPECT_EQ(count("dasharray"), 0U);
+}
+
+TEST_F(Heat, FramesAMarkedCellByDots) {
+  figure.marked_row = 0;
+  figure.marked_column = 1;
+  EXPECT_NE(svg().find(red), std::string::npos);
+  EXPECT_GT(count("dasharray"), 0U);
 }
 
 TEST_F(Heat, IsGreyWhereEveryRunFailed) {
@@ -101,6 +109,8 @@ TEST_F(Heat, RefusesWhatDoesNotFit) {
   refused([](Figure& f) { f.texts.pop_back(); }, "texts");
   refused([](Figure& f) { f.best_row = 2; }, "best_row");
   refused([](Figure& f) { f.best_column = 3; }, "best_column");
+  refused([](Figure& f) { f.marked_row = 2; }, "marked_row");
+  refused([](Figure& f) { f.marked_column = 3; }, "marked_column");
 }
 
 TEST_F(Heat, LeavesNothingBehindWithoutAFolder) { expect_nothing_left_without_a_folder(); }
