@@ -43,7 +43,7 @@ fs::path saved_standard_input(const std::string& format) {
                      fmt::format("{}", fmt::join(io::encoding_names(), ", ")));
   }
   folder.emplace(fs::temp_directory_path() / "demix", Temporary::Kind::folder);
-  const fs::path file = folder->path() / ("standard-input." + kind);
+  fs::path file = folder->path() / ("standard-input." + kind);
   std::ofstream out(file, std::ios::binary);
   while (std::cin.gcount() > 0 && out) {
     out.write(block.data(), std::cin.gcount());

@@ -28,7 +28,7 @@ std::optional<double> StreamInput::progress() const {
   return all > 0 ? static_cast<double>(frames_) / static_cast<double>(all) : 0.0;
 }
 
-Index StreamInput::read_some(Eigen::Ref<Matrix<double>> out) {
+Index StreamInput::read_some(const Eigen::Ref<Matrix<double>>& out) {
   if (stream_) return stream_->read_some(out);
   const Index got = reading_->next(out);
   ended_ = got < out.cols();

@@ -22,7 +22,7 @@ class StreamInput {
   bool at_hand() const { return !stream_ || stream_->at_hand(); }
   bool ended() const { return stream_ ? stream_->ended() : ended_; }
   std::optional<double> progress() const;
-  Index read_some(Eigen::Ref<Matrix<double>> out);
+  Index read_some(const Eigen::Ref<Matrix<double>>& out);
   void skip(std::int64_t frames);
 
  private:

@@ -50,7 +50,7 @@ std::string status_json(const StreamStatus& s, double speed) {
 
 std::string end_complaint(const StreamStatus& s, bool only_applies, bool writes_channels) {
   if (only_applies) return unusable_text(s.refused, s.frames, writes_channels);
-  const std::string refused = refused_text(s);
+  std::string refused = refused_text(s);
   if (s.rank > 0 || (s.refused > 0 && s.refused == s.frames)) return refused;
   return (refused.empty() ? "" : refused + "; ") +
          fmt::format("nothing was separated in {} frames: they are too few, or no channel varies", s.frames);

@@ -49,7 +49,7 @@ std::string with_commas(std::string text) {
   return text;
 }
 
-std::string without_commas(std::string text) {
+std::string without_commas(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == ',') {
@@ -71,7 +71,7 @@ Path beside(const Path& header, std::string named, const std::vector<std::string
   if (!named.empty() && fs::exists(header.parent_path() / named, ignored))
     return header.parent_path() / named;
   for (const std::string& extension : extensions) {
-    const Path same = Path(header).replace_extension(extension);
+    Path same = Path(header).replace_extension(extension);
     if (fs::exists(same, ignored)) return same;
   }
   return header.parent_path() / named;
@@ -187,15 +187,17 @@ Reader open_brainvision(const Path& file, const ReadOptions&) {
                 "'; INT_16, UINT_16, INT_32 and IEEE_FLOAT_32 are read");
   }
   const std::string order = lower_case(told("dataorientation"));
-  if (order != "multiplexed" && order != "vectorized")
+  if (order != "multiplexed" && order != "vectorized") {
     throw Error(file.string() + ": DataOrientation is '" + printable(order) +
                 "', not MULTIPLEXED or VECTORIZED");
+  }
   layout.planar = order == "vectorized";
   const double channels = number(told("numberofchannels"), "NumberOfChannels", file);
   const double interval = number(told("samplinginterval"), "SamplingInterval", file);
-  if (!(channels >= 1 && channels <= most_channels) || channels != std::trunc(channels))
+  if (!(channels >= 1 && channels <= most_channels) || channels != std::trunc(channels)) {
     throw Error(file.string() + ": NumberOfChannels is " + decimals(channels) + "; 1 to " +
                 std::to_string(most_channels) + " are read");
+  }
   if (!(interval > 0)) throw Error(file.string() + ": SamplingInterval is not above 0");
   layout.info.channels = static_cast<Index>(channels);
   layout.info.rate = 1e6 / interval;

@@ -89,7 +89,7 @@ std::uint64_t count_fields(const Part& text, std::uint64_t begin, std::uint64_t 
 
 class ChannelLines final : public SignalReader {
  public:
-  ChannelLines(Part text, std::vector<TextLine> lines, std::uint64_t columns, char delimiter)
+  ChannelLines(Part text, const std::vector<TextLine>& lines, std::uint64_t columns, char delimiter)
       : text_(std::move(text)), delimiter_(delimiter), name_(text_.bytes->path().string()) {
     info_.channels = static_cast<Index>(lines.size());
     info_.frames = static_cast<Index>(columns);

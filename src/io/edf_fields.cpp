@@ -34,7 +34,7 @@ std::string limit(double value, double outwards) {
   for (int digits = 7; digits > 0; --digits) {
     const double unit = value == 0 ? 0 : std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1 - digits);
     for (const double step : {0.0, 1.0, 2.0}) {
-      const std::string text = general_text(value + outwards * step * unit, digits);
+      std::string text = general_text(value + outwards * step * unit, digits);
       const auto back = number(text);
       if (text.size() <= limit_width && back && (*back - value) * outwards >= 0) return text;
     }

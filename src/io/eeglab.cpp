@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 // The name that was stored may be of before the files were renamed.
 Path set_data_file(const Path& file, const std::string& stored) {
   // Files from Windows may name a folder there.
-  const Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
+  Path named = file.parent_path() / stored.substr(stored.find_last_of("/\\") + 1);
   if (named.extension() != ".fdt") {
     throw Error(file.string() + ": its data are in '" + printable(stored) +
                 "', which is not supported; save them as .fdt or in the .set file");
   }
-  const Path same = fs::path(file).replace_extension(".fdt");
+  Path same = fs::path(file).replace_extension(".fdt");
   std::error_code ignored;  // a name that no file can have is one that is not there
   if (fs::exists(named, ignored)) return named;
   if (fs::exists(same, ignored)) return same;

@@ -56,9 +56,10 @@ void add_events(SignalInfo& info, const hdf5::File& mat, const std::string& even
     info.annotations.push_back(
         {(frames[k] - 1) / info.rate, told ? lasts[k] / info.rate : -1, k < texts.size() ? texts[k] : ""});
   }
-  if (lost > 0)
+  if (lost > 0) {
     info.notes.push_back(file.string() + ": " + std::to_string(lost) +
                          " events without a latency are left out");
+  }
 }
 
 }  // namespace

@@ -157,9 +157,10 @@ Header parse_header(std::ifstream& in, std::uint64_t bytes, const std::string& n
     r.signals.back().offset = r.bytes;
     r.bytes += static_cast<std::uint64_t>(r.signals.back().samples) * r.signals.back().type.bytes;
   }
-  if (r.bytes > (std::uint64_t{64} << 20))
+  if (r.bytes > (std::uint64_t{64} << 20)) {
     throw Error(name + ": its header announces records of " + std::to_string(r.bytes) +
                 " bytes; it is damaged");
+  }
   const auto records = load<std::int64_t>(text.data() + 236);
   const std::uint64_t there = (bytes - r.first) / r.bytes;
   if (records == -1) {

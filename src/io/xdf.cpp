@@ -129,9 +129,10 @@ class File {
     }
     s.channels = static_cast<std::uint64_t>(*channels);
     s.number = type_of(s.format);
-    if (s.number.bytes == 0 && s.format != "string")
+    if (s.number.bytes == 0 && s.format != "string") {
       throw Error(name_ + ": stream '" + printable(s.name) + "' holds '" + printable(s.format) +
                   "', which is not supported");
+    }
     std::string_view rest = xml;
     while (s.labels.size() < s.channels) {
       std::size_t behind = 0;
