@@ -53,6 +53,7 @@ Snapshot nothing_yet(const PageOptions& o) {
 
 // What an output adds at the electrodes, drawn over the head: rows of a square from the nose, the largest 1.
 ordered_json map_of(const eeg::Positions& positions, const Vector<double>& mixing) {
+  if (positions.empty()) return nullptr;
   const eeg::ScalpMaps maps = eeg::scalp_maps(positions, mixing, 32);
   if (maps.size == 0 || mixing.isZero()) return nullptr;
   const Matrix<float>& grid = maps.grids[0];
@@ -164,11 +165,11 @@ std::string Watch::status() {
   const Assessment& a = assessment();
   const std::lock_guard lock(mutex_);
   const StreamCounts& c = snapshot_.counts;
-  double speed = 0;
+  double speed = 0;  // also while it is not known
   if (speed_.size() > 1 && Clock::now() - speed_.back().first < std::chrono::seconds(3)) {
     const std::chrono::duration<double> seconds = speed_.back().first - speed_.front().first;
-    speed =
-        static_cast<double>(speed_.back().second - speed_.front().second) / std::max(1e-9, seconds.count());
+    if (seconds.count() > 1e-3)
+      speed = static_cast<double>(speed_.back().second - speed_.front().second) / seconds.count();
   }
   ordered_json j = {{"version", version},
                     {"title", options_.title},
@@ -186,7 +187,7 @@ std::string Watch::status() {
                     {"settled", c.settled},
                     {"moved", c.moved},
                     {"learned", c.learned},
-                    {"expected_error", a.expected_error},
+                    {"expected_error", a.expected_error ? ordered_json(*a.expected_error) : ordered_json()},
                     {"kurtosis", list_of(a.kurtosis)},
                     {"kurtosis_error", list_of(a.kurtosis_error)},
                     {"power", list_of(a.power)},
