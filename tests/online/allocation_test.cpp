@@ -1,6 +1,9 @@
+#include <malloc.h>  // before malloc is replaced
+
 #include "allocations.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 
 #include "demix/linear_algebra.hpp"
@@ -123,6 +126,35 @@ TEST(Allocation, RobustStreamAllocatesNothingButWhenItOpens) {
   expect_silent_stream<double>({.robust = true});
   expect_silent_stream<double>({.memory = 2000, .robust = true});
 }
+
+#if DEMIX_COUNTS_ALLOCATIONS
+// Of this program: all that is resident but its code.
+double heap_megabytes() {
+  const struct mallinfo2 now = ::mallinfo2();
+  return static_cast<double>(now.uordblks + now.hblkhd) / 1e6;
+}
+
+TEST(Allocation, StreamTakesAtMost16Megabytes) {
+  for (const Index d : {4, 32, 128}) {
+    const Matrix<double> X = Random(5).normal(d, d) * Random(6).normal(d, 12000).array().cube().matrix();
+    for (const StreamOptions& options :
+         {StreamOptions{}, {.memory = 5000}, {.robust = true}, {.memory = 5000, .robust = true}}) {
+      const double before = heap_megabytes();
+      StreamSeparator<double> stream(d, options);
+      Vector<double> y(d);
+      for (Index t = 0; t < X.cols(); ++t) stream.step(X.col(t), y);
+      const double memory = heap_megabytes() - before;
+      const double state = static_cast<double>(stream.state().size()) / 1e6;
+      std::printf("[  FIGURE  ] stream, %ld channels%s%s: memory %.1f MB, state %.1f MB (bar: 16): %s\n",
+                  static_cast<long>(d), options.memory > 0 ? ", track" : "", options.robust ? ", robust" : "",
+                  memory, state, memory <= 16 && state <= 16 ? "met" : "NOT MET");
+      EXPECT_LE(memory, 16) << d;
+      EXPECT_GT(memory, 0.1) << d;  // it is counted
+      EXPECT_LE(state, 16) << d;
+    }
+  }
+}
+#endif
 
 TEST(Allocation, StreamThatStartsFromAModelAllocatesNothing) {
   for (const Index d : sizes) {
