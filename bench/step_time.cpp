@@ -1,11 +1,14 @@
 // Time of one step of the SM-ICA networks, published and natural, of ORICA, of the stream separator and of
 // batch FOBI per frame, for several sizes; and of one multiply-add, as fast as this machine can, to compare
-// with the arithmetic. `step_time orica` prints what compare-orica needs to see that its rule is ours.
+// with the arithmetic. `step_time orica` prints what compare-orica needs to see that its rule is ours;
+// `step_time stream` what the stream costs over 1e6 frames, beside its bars.
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -92,6 +95,58 @@ void print_orica() {
     rule.learn(X.col(t), y);
   }
   std::cout << X.transpose().format(exact) << '\n' << rule.unmixing().format(exact) << '\n';
+}
+
+// Seconds of CPU of this thread: what the machine does in between does not count.
+double cpu_seconds() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// What a stream promises to cost: microseconds of CPU a frame, averaged over 1e6 frames from the first one
+// on, and its slowest step. Of each step the fastest of some repetitions counts, of all steps the slowest.
+void print_stream_bars(demix::Index most_frames) {
+  struct Bar {
+    demix::Index channels;
+    double average_us;
+    double worst_ms;
+  };
+  for (const Bar& bar : {Bar{4, 0.2, 1}, Bar{32, 1.5, 1}, Bar{128, 25, 4}}) {
+    const demix::Index d = bar.channels;
+    demix::Random random(1);
+    const demix::Index kept = 20000;  // come again and again
+    const demix::Matrix<double> A = random.normal(d, d);
+    demix::Matrix<double> X = A * random.normal(d, kept).array().cube().matrix();
+    demix::Vector<double> y(d);
+    double best = 1e9;
+    for (int round = 0; round < 2; ++round) {
+      demix::StreamSeparator<double> stream(d);
+      const double start = cpu_seconds();
+      for (demix::Index t = 0; t < most_frames; ++t) stream.step(X.col(t % kept), y);
+      best = std::min(best, 1e6 * (cpu_seconds() - start) / static_cast<double>(most_frames));
+    }
+    X.topRows(d / 2).leftCols(3000).setZero();  // half of the channels wake up later
+    std::vector<double> fastest(static_cast<std::size_t>(kept), 1e9);
+    for (int round = 0; round < 7; ++round) {
+      demix::StreamSeparator<double> stream(d);
+      for (demix::Index t = 0; t < kept; ++t) {
+        const double start = cpu_seconds();
+        stream.step(X.col(t), y);
+        auto& f = fastest[static_cast<std::size_t>(t)];
+        f = std::min(f, cpu_seconds() - start);
+      }
+    }
+    const double worst = 1e3 * *std::max_element(fastest.begin(), fastest.end());
+    const auto verdict = [](bool met) { return met ? "met" : "NOT MET"; };
+    std::printf(
+        "stream, double, %3ld channels: %6.2f us a frame over %.0e frames (bar: %g): %s; slowest step %.2f "
+        "ms "
+        "(bar: %g): %s\n",
+        static_cast<long>(d), best, static_cast<double>(most_frames), bar.average_us,
+        verdict(best <= bar.average_us), worst, bar.worst_ms, verdict(worst < bar.worst_ms));
+    std::fflush(stdout);
+  }
 }
 
 // A stream from its first frame on: the coordinates found, the matrix refreshed ever more rarely.
@@ -197,6 +252,10 @@ BENCHMARK(fobi_frame<float>)->Name("fobi/float")->Arg(4)->Arg(32)->Unit(benchmar
 int main(int argc, char** argv) {
   if (argc == 2 && argv[1] == std::string("orica")) {
     print_orica();
+    return 0;
+  }
+  if (argc == 2 && argv[1] == std::string("stream")) {
+    print_stream_bars(1000000);
     return 0;
   }
   benchmark::Initialize(&argc, argv);

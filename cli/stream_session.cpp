@@ -324,8 +324,9 @@ class Session {
 
   void print_status() {
     last_status_ = Clock::now();
-    const double seconds = std::max(1e-9, std::chrono::duration<double>(last_status_ - start_).count());
-    const double speed = static_cast<double>(frames_ - first_) / seconds;
+    const double seconds = std::chrono::duration<double>(last_status_ - start_).count();
+    std::optional<double> speed;  // not known of a moment
+    if (seconds > 1e-3) speed = static_cast<double>(frames_ - first_) / seconds;
     const StreamStatus status = stream_->status();
     if (o_.json) {
       write_to_stderr(status_json(status, speed) + "\n");

@@ -7,19 +7,31 @@
 
 namespace demix::cli {
 
-std::string status_line(const StreamStatus& s, double speed, double rate) {
+namespace {
+
+nlohmann::json or_null(std::optional<double> value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+}  // namespace
+
+std::string status_line(const StreamStatus& s, std::optional<double> speed, double rate) {
   std::string line = fmt::format("{} frames", s.frames);
   if (rate > 0) line += fmt::format(" ({:.1f} s)", static_cast<double>(s.frames) / rate);
-  line += fmt::format(", {:.3g} frames/s", speed);
-  if (rate > 0) line += fmt::format(" ({:.3g}x real time)", speed / rate);
+  if (speed) line += fmt::format(", {:.3g} frames/s", *speed);
+  if (speed && rate > 0) line += fmt::format(" ({:.3g}x real time)", *speed / rate);
   if (s.rank == 0) {
     line += ", nothing separated yet";
   } else {
-    line += fmt::format(", {} source{} {}, kurtosis", s.rank, s.rank == 1 ? "" : "s",
+    line += fmt::format(", {} source{} {}", s.rank, s.rank == 1 ? "" : "s",
                         s.settled ? "settled" : "not settled yet");
-    for (Index i = 0; i < s.rank; ++i)
-      line += fmt::format(" {:.3g}+-{:.1g}", s.kurtosis(i), s.kurtosis_error(i));
-    line += fmt::format(", expected error {:.1e}, condition {:.2g}", s.expected_mse, s.condition);
+    if (s.kurtosis.allFinite() && s.kurtosis_error.allFinite()) {
+      line += ", kurtosis";
+      for (Index i = 0; i < s.rank; ++i)
+        line += fmt::format(" {:.3g}+-{:.1g}", s.kurtosis(i), s.kurtosis_error(i));
+    }
+    if (s.expected_mse) line += fmt::format(", expected error {:.1e}", *s.expected_mse);
+    if (s.condition) line += fmt::format(", condition {:.2g}", *s.condition);
     if (!s.unresolved.empty()) line += fmt::format(", {} pairs may still be mixed", s.unresolved.size());
   }
   if (s.refused > 0) line += fmt::format(", {} refused", s.refused);
@@ -28,17 +40,18 @@ std::string status_line(const StreamStatus& s, double speed, double rate) {
   return line;
 }
 
-std::string status_json(const StreamStatus& s, double speed) {
+std::string status_json(const StreamStatus& s, std::optional<double> speed) {
   nlohmann::json j = {
+      // NaN is null, too
       {"frames", s.frames},
-      {"frames_per_second", speed},
+      {"frames_per_second", or_null(speed)},
       {"rank", s.rank},
       {"settled", s.settled},
       {"moved", s.moved},
-      {"expected_error", s.expected_mse},
+      {"expected_error", or_null(s.expected_mse)},
       {"kurtosis", std::vector<double>(s.kurtosis.begin(), s.kurtosis.end())},
       {"kurtosis_error", std::vector<double>(s.kurtosis_error.begin(), s.kurtosis_error.end())},
-      {"condition", s.condition},
+      {"condition", or_null(s.condition)},
       {"refused", s.refused},
       {"outliers", s.outliers},
       {"changes", s.changes}};

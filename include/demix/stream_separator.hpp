@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,13 +60,17 @@ struct StreamStatus {
   Index rank = 0;             ///< outputs in use; the others are 0
   bool settled = false;  ///< the outputs have hardly turned since half as many frames; their order is fixed
   double moved = 1;      ///< how far they have: largest share of an output's power that is new
-  double expected_mse = 1;                          ///< crosstalk to expect, by batch means; at most 1
-  Vector<double> kurtosis;                          ///< of each output in use
-  Vector<double> kurtosis_error;                    ///< its standard error, if the frames are independent
+  /// Crosstalk to expect, by batch means; at most 1. Nothing while it is not known: of fewer than 32 frames,
+  /// of a single output, of the network without frames, of outputs from before a change or from a model.
+  std::optional<double> expected_mse;
+  Vector<double> kurtosis;        ///< of each output in use; NaN = not known
+  Vector<double> kurtosis_error;  ///< its standard error, if the frames are independent; NaN = not known
   std::vector<std::pair<Index, Index>> unresolved;  ///< outputs that may still be mixed
-  double condition = 1;                             ///< of the whitener, channels scaled to unit variance
-  std::int64_t changes = 0;                         ///< of the mixing, noticed
-  std::int64_t last_change = -1;                    ///< frame at which the last one was noticed; -1 = never
+  /// Of the whitener, channels scaled to unit variance. Nothing while the rank is not known, and of the
+  /// network.
+  std::optional<double> condition;
+  std::int64_t changes = 0;       ///< of the mixing, noticed
+  std::int64_t last_change = -1;  ///< frame at which the last one was noticed; -1 = never
 };
 
 /// What of it takes no time to say, at every step if need be.
@@ -97,8 +102,8 @@ class StreamSeparator {
   /// One frame. The output is 0 until the first block() frames have been seen. A frame with NaN, Inf or
   /// values beyond 1e75 is refused: output 0, nothing learned, false. A saturated one is put out, but also
   /// refused: false. Throws only for vectors of the wrong length. In one pass it allocates nothing; heavy
-  /// work is spread over the steps, a piece with each (robust: the frame that opens the gate does its work
-  /// at once).
+  /// work is spread over the steps, a piece with each. (Robust, the first frames wait until it can be told
+  /// which are outliers; the step that tells does all of that at once, and allocates.)
   bool step(const Eigen::Ref<const Vector<T>>& x, Eigen::Ref<Vector<T>> y);
   /// Many frames, with the result of so many steps. Returns how many were refused.
   Index process(const Frames<T>& X, Eigen::Ref<Matrix<T>> Y);

@@ -188,6 +188,7 @@ class StreamICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         status : dict
             `frames` seen, `refused`, `outliers`, `rank`, `settled`, `moved`, `expected_mse`, `kurtosis`,
             `kurtosis_error`, `unresolved` pairs, `condition`, `changes` of the mixing, `last_change` (-1: never).
+            `expected_mse` and `condition` are None, `kurtosis` and its error NaN, while they are not known.
         """
         check_is_fitted(self, "_stream")
         return self._stream.status()

@@ -77,6 +77,14 @@ def test_as_good_as_batch(speechlike):
     assert live.diagnosis_.expected is not None
 
 
+def test_what_is_not_known_is_none():
+    for X in (np.random.default_rng(1).normal(size=(20, 3)), np.zeros((500, 3))):
+        live = demix.StreamICA().partial_fit(X)
+        status = live.status()
+        assert status["expected_mse"] is None and status["condition"] is None
+        assert status["rank"] == 0 and len(status["kurtosis"]) == 0
+
+
 def test_starts_with_a_model(speechlike):
     X = speechlike[2]
     model = demix.ICA(method="fastica").fit(X[:20000]).model_

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 #include <stdexcept>
 #include <unsupported/Eigen/FFT>
@@ -47,7 +48,8 @@ std::vector<Index> outputs_in_use(const Matrix<double>& unmixing) {
 Assessment assess(const Matrix<double>& sample, const Snapshot& s, const StreamOptions& options) {
   const Index outputs = s.unmixing.rows();
   Assessment a;
-  a.kurtosis = a.kurtosis_error = a.power = Vector<double>::Zero(outputs);
+  a.kurtosis = a.kurtosis_error = Vector<double>::Constant(outputs, std::numeric_limits<double>::quiet_NaN());
+  a.power = Vector<double>::Zero(outputs);
   a.mixing = a.weights = Matrix<double>::Zero(s.unmixing.cols(), outputs);
   const std::vector<Index> which = outputs_in_use(s.unmixing);
   const auto rank = static_cast<Index>(which.size());
@@ -73,7 +75,7 @@ Assessment assess(const Matrix<double>& sample, const Snapshot& s, const StreamO
   const Matrix<double> crosstalk =
       one_pass ? contrast_crosstalk(Y, s.counts.learned)
                : fobi_crosstalk(Y, options.weight, static_cast<std::int64_t>(s.counts.learned));
-  a.expected_error = std::min(1.0, crosstalk.squaredNorm() / static_cast<double>(rank));
+  a.expected_error = expected_error(crosstalk, Y.cols());
   for (Index i = 0; i < rank; ++i) {
     for (Index j = i + 1; j < rank; ++j) {
       if (std::max(crosstalk(i, j), crosstalk(j, i)) > trusted_crosstalk)
@@ -96,7 +98,7 @@ Model model_of(const Snapshot& s, const Assessment& a, const StreamOptions& opti
   model.mean = s.mean;
   model.unmixing = rows_in_use(s);
   model.mixing = mixing_of(s);
-  model.kurtosis = a.kurtosis(which);
+  model.kurtosis = a.kurtosis(which).unaryExpr([](double k) { return std::isfinite(k) ? k : 3; });
   if (!model.unmixing.allFinite() || !model.mixing.allFinite() || !model.kurtosis.allFinite()) {
     throw std::invalid_argument("what was learned has overflowed; there is no model of it");
   }

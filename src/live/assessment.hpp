@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +20,11 @@ struct Snapshot {
 
 /// What the page says of outputs, one entry each; of those not in use 0.
 struct Assessment {
-  Vector<double> kurtosis, kurtosis_error;
+  Vector<double> kurtosis, kurtosis_error;  ///< NaN = not known, or not in use
   Vector<double> power;    ///< share of the power of all channels
   Matrix<double> mixing;   ///< channels x outputs: what an output adds
   Matrix<double> weights;  ///< the same, as a share of the channel's deviation
-  double expected_error = 1;
+  std::optional<double> expected_error;
   std::vector<std::pair<Index, Index>> unresolved;
 };
 

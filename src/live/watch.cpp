@@ -173,11 +173,11 @@ std::string Watch::status() {
   const Assessment& a = assessment();
   const std::lock_guard lock(mutex_);
   const StreamCounts& c = snapshot_.counts;
-  double speed = 0;
+  double speed = 0;  // also while it is not known
   if (speed_.size() > 1 && Clock::now() - speed_.back().first < std::chrono::seconds(3)) {
     const std::chrono::duration<double> seconds = speed_.back().first - speed_.front().first;
-    speed =
-        static_cast<double>(speed_.back().second - speed_.front().second) / std::max(1e-9, seconds.count());
+    if (seconds.count() > 1e-3)
+      speed = static_cast<double>(speed_.back().second - speed_.front().second) / seconds.count();
   }
   ordered_json j = {{"version", version},
                     {"title", options_.title},
@@ -195,7 +195,7 @@ std::string Watch::status() {
                     {"settled", c.settled},
                     {"moved", c.moved},
                     {"learned", c.learned},
-                    {"expected_error", a.expected_error},
+                    {"expected_error", a.expected_error ? ordered_json(*a.expected_error) : ordered_json()},
                     {"kurtosis", list_of(a.kurtosis)},
                     {"kurtosis_error", list_of(a.kurtosis_error)},
                     {"power", list_of(a.power)},

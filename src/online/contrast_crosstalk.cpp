@@ -4,11 +4,16 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include "online/newton_step.hpp"
+#include "online/output_kurtosis.hpp"
 
 namespace demix {
 namespace {
+
+constexpr Index least_frames = 32;  // of two stretches
 
 // Means over every second frame of a stretch, from `first` on.
 struct Half {
@@ -27,18 +32,40 @@ struct Half {
   }
 };
 
+// Rows whose kurtosis is hardly that of a Gaussian, by its size or by chance.
+std::vector<bool> nearly_gaussian(const Matrix<double>& Y) {
+  const double most = std::max(0.5, 8 * std::sqrt(24 / static_cast<double>(Y.cols())));
+  std::vector<bool> out;
+  for (Index i = 0; i < Y.rows(); ++i)
+    out.push_back(std::abs(kurtosis_of(Y.row(i).transpose().array(), 1).value - 3) <= most);
+  return out;
+}
+
+// Standard error of the curvature of a pair, if frames are independent.
+double chance_of(const Matrix<double>& Y, const Matrix<double>& t, const Vector<double>& k, Index i,
+                 Index j) {
+  const auto share = [&](Index a, Index b) {
+    const Eigen::ArrayXd y = Y.row(a).transpose().array();
+    const Eigen::ArrayXd of = t.row(a).transpose().array();
+    return Eigen::ArrayXd(k(a) * ((1 - of.square()) * Y.row(b).transpose().array().square() - of * y));
+  };
+  const Eigen::ArrayXd curvature = share(i, j) + share(j, i);
+  return std::sqrt((curvature - curvature.mean()).square().mean() / static_cast<double>(Y.cols()));
+}
+
 }  // namespace
 
 Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
   constexpr Index most_stretches = 32;
   constexpr double largest = std::numbers::sqrt2 / 2;
+  constexpr double of_gaussians = 4.5;  // standard errors
   const Index r = Y.rows();
   const Index frames = Y.cols();
   const auto all = static_cast<double>(frames);
   Matrix<double> out = Matrix<double>::Constant(r, r, largest);
   out.diagonal().setZero();
-  const Index stretches = std::min(most_stretches, frames / 16);
-  if (stretches < 2) return out;
+  const Index stretches = std::min(most_stretches, frames / (least_frames / 2));
+  if (stretches < 2 || !Y.allFinite()) return out;
 
   const Matrix<double> t = Y.array().tanh();
   const Matrix<double> s = 1 - t.array().square();
@@ -82,17 +109,29 @@ Matrix<double> contrast_crosstalk(const Matrix<double>& Y, double learned) {
     }
   }
   const double n = static_cast<double>(stretches);
+  const std::vector<bool> gaussian = nearly_gaussian(Y);
   for (Index j = 0; j < r; ++j) {
-    for (Index i = 0; i < r; ++i) {
-      if (i == j) continue;
+    for (Index i = 0; i < j; ++i) {
       const double c = step.curvature(e, i, j);
-      const double variance =
-          (std::max(0.0, together(i, j)) + apart(i, j) * std::min(1.0, all / learned)) / (n * (n - 1));
-      const bool told_apart = c > std::sqrt(unlike(i, j) / (n * (n - 1)));  // more than chance makes it
-      out(i, j) = told_apart && variance < largest * largest ? std::sqrt(variance) : largest;
+      double chance = std::sqrt(unlike(i, j) / (n * (n - 1)));
+      // The contrast of two Gaussians has its maximum where chance makes the curvature largest.
+      if (gaussian[static_cast<std::size_t>(i)] && gaussian[static_cast<std::size_t>(j)])
+        chance = of_gaussians * std::max(chance, chance_of(Y, t, step.k, i, j));
+      if (!(c > chance)) continue;
+      for (const auto& [a, b] : {std::pair{i, j}, {j, i}}) {
+        const double variance =
+            (std::max(0.0, together(a, b)) + apart(a, b) * std::min(1.0, all / learned)) / (n * (n - 1));
+        if (variance < largest * largest) out(a, b) = std::sqrt(variance);
+      }
     }
   }
   return out;
+}
+
+std::optional<double> expected_error(const Matrix<double>& crosstalk, Index frames) {
+  const double error = crosstalk.squaredNorm() / static_cast<double>(std::max<Index>(1, crosstalk.rows()));
+  if (crosstalk.rows() < 2 || frames < least_frames || !std::isfinite(error)) return std::nullopt;
+  return std::min(1.0, error);
 }
 
 }  // namespace demix

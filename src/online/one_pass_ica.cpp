@@ -261,6 +261,12 @@ void OnePassIca::judge() {
     return;
   }
   pass_.expectations(expected_);
+  if (!(expected_.S.diagonal().head(r).maxCoeff() <= 16)) {
+    // Frames far larger than others are not in the covariance yet, or too many are in the sample: no step.
+    next_pass_ = reservoir_.seen() + white_.block();
+    stage_ = Stage::idle;
+    return;
+  }
   step_.solve(expected_, r);
   fourth_.head(r) = pass_.sums().fourth.head(r) / pass_.frames();
   const double left = step_.E.topLeftCorner(r, r).rowwise().norm().maxCoeff();

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/warnings.hpp"
 #include "demix/crosstalk.hpp"
@@ -18,14 +20,17 @@ Matrix<double> rows_of(const Matrix<double>& M, const std::vector<Index>& which)
   return out;
 }
 
-// Largest over smallest of the `rank` singular values of root, its rows scaled to unit length
-double condition_of(Matrix<double> root, Index rank) {
+// Largest over smallest of the `rank` singular values of root, its rows scaled to unit length. Nothing if
+// that is beyond what double precision tells from a lower rank.
+std::optional<double> condition_of(Matrix<double> root, Index rank) {
   for (Index i = 0; i < root.rows(); ++i) {
     const double deviation = root.row(i).norm();
     if (deviation > 0) root.row(i) /= deviation;
   }
   const Vector<double> singular = singular_values(root);
-  return singular(0) / singular(rank - 1);
+  const double condition = singular(0) / singular(rank - 1);
+  if (!(condition < 1 / std::numeric_limits<double>::epsilon())) return std::nullopt;
+  return std::max(1.0, condition);
 }
 
 }  // namespace
@@ -67,7 +72,7 @@ StreamStatus StreamEngine::status() const {
   s.moved = moved_;
   const std::vector<Index> which = outputs_in_use();
   s.rank = static_cast<Index>(which.size());
-  s.kurtosis = s.kurtosis_error = Vector<double>::Zero(s.rank);
+  s.kurtosis = s.kurtosis_error = Vector<double>::Constant(s.rank, std::numeric_limits<double>::quiet_NaN());
   if (s.rank == 0 || sample().frames().cols() < 2) return s;
 
   const Matrix<double> U = rows_of(unmixing(), which);
@@ -77,13 +82,12 @@ StreamStatus StreamEngine::status() const {
     s.kurtosis(i) = k.value;
     s.kurtosis_error(i) = k.error;
   }
-  if (!network_ && !relearning_ && learner_->rank() > 0) {
-    s.condition = condition_of(learner_->channel_root(), std::max(s.rank, learner_->rank()));
-  }
+  if (relearning_) return s;  // the outputs are not what these frames ask for
+  if (!network_ && learner_->rank() == s.rank) s.condition = condition_of(learner_->channel_root(), s.rank);
   const Matrix<double> crosstalk =
       network_ ? fobi_crosstalk(Y, options_.weight, static_cast<std::int64_t>(std::llround(learned())))
                : contrast_crosstalk(Y, learned());
-  s.expected_mse = std::min(1.0, crosstalk.squaredNorm() / static_cast<double>(s.rank));
+  s.expected_mse = expected_error(crosstalk, Y.cols());
   for (Index i = 0; i < s.rank; ++i) {
     for (Index j = i + 1; j < s.rank; ++j) {
       // The sample's difference of kurtosis may be chance where that of all frames is known to be none.
@@ -119,7 +123,8 @@ Model StreamEngine::model() const {
   model.mean = mean();
   const std::vector<Index> which = outputs_in_use();
   model.unmixing = rows_of(unmixing(), which);
-  model.kurtosis = s.kurtosis;
+  // Where it is not known, as before any frame has followed start(), that of a Gaussian.
+  model.kurtosis = s.kurtosis.unaryExpr([](double k) { return std::isfinite(k) ? k : 3; });
 
   // What each output adds to the channels; where that is not known, or lost in rounding, the pseudo-inverse.
   const Matrix<double> I = Matrix<double>::Identity(s.rank, s.rank);

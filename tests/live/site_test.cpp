@@ -150,7 +150,7 @@ TEST_F(SiteTest, TellsTheStatusOfTheStream) {
     EXPECT_NEAR(s["kurtosis"][static_cast<std::size_t>(k)], expected.kurtosis(k), 1e-3);
     power += s["power"][static_cast<std::size_t>(k)].get<double>();
   }
-  EXPECT_NEAR(s["expected_error"], expected.expected_mse, 0.01 * expected.expected_mse);
+  EXPECT_NEAR(s["expected_error"], *expected.expected_mse, 0.01 * *expected.expected_mse);
   EXPECT_NEAR(power, 1, 1e-2);
   const json o = json::parse(get("/output", {{"output", "2"}}).body);
   EXPECT_EQ(o["weights"].size(), 3U);

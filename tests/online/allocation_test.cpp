@@ -1,6 +1,10 @@
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <malloc.h>  // before malloc is replaced
+
+#include "allocations.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
 
 #include "demix/linear_algebra.hpp"
 #include "demix/random.hpp"
@@ -8,55 +12,8 @@
 #include "demix/stream_separator.hpp"
 #include "support.hpp"
 
-// Every way to the heap in this program is counted while `counting` is on. Sanitizers have an allocator of
-// their own, so their builds leave this to the plain ones.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC
-#define DEMIX_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)  // clang
-#define DEMIX_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#ifndef DEMIX_COUNTS_ALLOCATIONS
-#define DEMIX_COUNTS_ALLOCATIONS 1
-#endif
-
-namespace {
-std::atomic<bool> counting{false};
-std::atomic<int> allocations{0};
-}  // namespace
-
-#if DEMIX_COUNTS_ALLOCATIONS
-extern "C" {
-void* __libc_malloc(std::size_t);                 // NOLINT
-void* __libc_memalign(std::size_t, std::size_t);  // NOLINT
-void* malloc(std::size_t size) {
-  if (counting) ++allocations;
-  return __libc_malloc(size);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t size) {
-  if (counting) ++allocations;
-  return __libc_memalign(alignment, size);
-}
-int posix_memalign(void** out, std::size_t alignment, std::size_t size) {
-  if (counting) ++allocations;
-  *out = __libc_memalign(alignment, size);
-  return *out == nullptr;
-}
-}
-#endif
-
 namespace demix {
 namespace {
-
-template <typename F>
-int allocations_in(F&& f) {
-  allocations = 0;
-  counting = true;
-  f();
-  counting = false;
-  return allocations;
-}
 
 #if DEMIX_COUNTS_ALLOCATIONS
 TEST(Allocation, TheCounterCounts) {
@@ -115,30 +72,104 @@ TEST(Allocation, StepAllocatesNothing) {
   }
 }
 
+// A channel that wakes up, a frame that is refused, outliers and, half-way, another mixing.
 template <typename T>
-void expect_silent_stream(Index d, const StreamOptions& options) {
-  StreamSeparator<T> stream(d, options);
+Matrix<T> eventful(Index d, Index frames) {
   Random random(2);
-  Matrix<T> X = (random.normal(d, d) * random.normal(d, 6000)).template cast<T>();
-  X.row(0).head(1000).setZero();                                     // wakes up: the coordinates move
-  X.rightCols(3000) = X.rightCols(3000).colwise().reverse().eval();  // and here the mixing changes
+  Matrix<T> X = (random.normal(d, d) * random.normal(d, frames).array().cube().matrix()).template cast<T>();
+  if (d > 1) X.row(0).head(frames / 6).setZero();
+  X.rightCols(frames / 2) = X.rightCols(frames / 2).colwise().reverse().eval();
+  for (Index t = frames / 8; t < frames; t += 97) X.col(t) *= 1000;
+  X(0, 17) = std::numeric_limits<T>::quiet_NaN();
+  return X;
+}
+
+// One frame at a time, then many at once. `opens`: the frame that may allocate, as a robust stream takes the
+// first ones then.
+template <typename T>
+void expect_silent(StreamSeparator<T>& stream, const Matrix<T>& X, Index opens = -1) {
   Matrix<T> Y(stream.outputs(), X.cols());
-  EXPECT_EQ(allocations_in([&] {
-              for (Index t = 0; t < 3000; ++t) stream.step(X.col(t), Y.col(t));
-              stream.process(X.rightCols(3000), Y.rightCols(3000));
-            }),
-            0)
-      << d;
+  const Index half = X.cols() / 2;
+  int count = 0;
+  for (Index t = 0; t < half; ++t) {
+    const int of_step = allocations_in([&] { stream.step(X.col(t), Y.col(t)); });
+    if (t != opens) count += of_step;
+  }
+  count +=
+      allocations_in([&] { stream.process(X.rightCols(X.cols() - half), Y.rightCols(X.cols() - half)); });
+  EXPECT_EQ(count, 0) << stream.channels() << " channels";
+}
+
+constexpr Index sizes[] = {1, 3, 4, 16, 24, 32, 72, 128};
+
+template <typename T>
+void expect_silent_stream(const StreamOptions& options) {
+  for (const Index d : sizes) {
+    StreamOptions o = options;
+    o.components = options.components > 0 ? (d + 1) / 2 : 0;
+    StreamSeparator<T> stream(d, o);
+    expect_silent(stream, eventful<T>(d, 6000), o.robust ? std::max<Index>(256, 4 * d) : -1);
+  }
 }
 
 TEST(Allocation, StreamAllocatesNothing) {
-  for (const Index d : {1, 3, 4, 16, 24, 32, 72}) {
-    StreamOptions options;
-    expect_silent_stream<float>(d, options);
-    expect_silent_stream<double>(d, options);
-    options.memory = 2000;
-    options.components = (d + 1) / 2;
-    expect_silent_stream<double>(d, options);
+  expect_silent_stream<float>({});
+  expect_silent_stream<double>({});
+}
+
+TEST(Allocation, StreamThatTracksAllocatesNothing) {
+  expect_silent_stream<double>({.memory = 2000});
+  expect_silent_stream<double>({.components = 1, .memory = 2000});
+}
+
+TEST(Allocation, RobustStreamAllocatesNothingButWhenItOpens) {
+  expect_silent_stream<double>({.robust = true});
+  expect_silent_stream<double>({.memory = 2000, .robust = true});
+}
+
+#if DEMIX_COUNTS_ALLOCATIONS
+// Of this program: all that is resident but its code.
+double heap_megabytes() {
+  const struct mallinfo2 now = ::mallinfo2();
+  return static_cast<double>(now.uordblks + now.hblkhd) / 1e6;
+}
+
+TEST(Allocation, StreamTakesAtMost16Megabytes) {
+  for (const Index d : {4, 32, 128}) {
+    const Matrix<double> X = Random(5).normal(d, d) * Random(6).normal(d, 12000).array().cube().matrix();
+    for (const StreamOptions& options :
+         {StreamOptions{}, {.memory = 5000}, {.robust = true}, {.memory = 5000, .robust = true}}) {
+      const double before = heap_megabytes();
+      StreamSeparator<double> stream(d, options);
+      Vector<double> y(d);
+      for (Index t = 0; t < X.cols(); ++t) stream.step(X.col(t), y);
+      const double memory = heap_megabytes() - before;
+      const double state = static_cast<double>(stream.state().size()) / 1e6;
+      std::printf("[  FIGURE  ] stream, %ld channels%s%s: memory %.1f MB, state %.1f MB (bar: 16): %s\n",
+                  static_cast<long>(d), options.memory > 0 ? ", track" : "", options.robust ? ", robust" : "",
+                  memory, state, memory <= 16 && state <= 16 ? "met" : "NOT MET");
+      EXPECT_LE(memory, 16) << d;
+      EXPECT_GT(memory, 0.1) << d;  // it is counted
+      EXPECT_LE(state, 16) << d;
+    }
+  }
+}
+#endif
+
+TEST(Allocation, StreamThatStartsFromAModelAllocatesNothing) {
+  for (const Index d : sizes) {
+    const Matrix<double> X = eventful<double>(d, 6000);
+    StreamSeparator<double> first(d);
+    Matrix<double> Y(d, X.cols());
+    first.process(X, Y);
+    const Model model = first.model();
+    for (const bool freeze : {false, true}) {
+      StreamSeparator<double> stream(d);
+      stream.start(model, freeze);
+      expect_silent(stream, X);
+      EXPECT_EQ(allocations_in([&] { stream.freeze(!freeze); }), 0);
+      expect_silent(stream, X);
+    }
   }
 }
 

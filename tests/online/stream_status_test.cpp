@@ -19,6 +19,10 @@ using testing::separate;
 
 const std::vector<Source> three{Source::square, Source::sine, Source::laplace};
 
+Vector<double> known(const Vector<double>& v) {  // NaN is not equal to itself
+  return v.unaryExpr([](double x) { return std::isnan(x) ? -1 : x; });
+}
+
 void expect_same(const StreamStatus& a, const StreamStatus& b) {
   EXPECT_EQ(a.frames, b.frames);
   EXPECT_EQ(a.refused, b.refused);
@@ -27,8 +31,8 @@ void expect_same(const StreamStatus& a, const StreamStatus& b) {
   EXPECT_EQ(a.settled, b.settled);
   EXPECT_EQ(a.moved, b.moved);
   EXPECT_EQ(a.expected_mse, b.expected_mse);
-  EXPECT_EQ(a.kurtosis, b.kurtosis);
-  EXPECT_EQ(a.kurtosis_error, b.kurtosis_error);
+  EXPECT_EQ(known(a.kurtosis), known(b.kurtosis));
+  EXPECT_EQ(known(a.kurtosis_error), known(b.kurtosis_error));
   EXPECT_EQ(a.unresolved, b.unresolved);
   EXPECT_EQ(a.condition, b.condition);
   EXPECT_EQ(a.changes, b.changes);
@@ -146,7 +150,7 @@ TEST(Stream, NothingIsToldBeforeTheFirstBlock) {
     EXPECT_EQ(s.rank, 0);
     EXPECT_FALSE(s.settled);
     EXPECT_EQ(s.moved, 1);
-    EXPECT_EQ(s.expected_mse, 1);
+    EXPECT_FALSE(s.expected_mse || s.condition);
     EXPECT_EQ(s.kurtosis.size(), 0);
     EXPECT_EQ(s.changes, 0);
     EXPECT_EQ(s.last_change, -1);

@@ -178,6 +178,28 @@ class Stream(StreamTest):
         self.assertEqual(lines[-1]["last_change"], None)
         self.assertGreater(lines[-1]["frames_per_second"], 0)
 
+    def test_what_is_not_known_is_null_or_left_out(self):
+        x = mixtures(20)
+        one = np.outer(np.random.default_rng(1).laplace(size=2000), [1, 2, 3, 4])
+        cases = [(x, 0), (np.zeros((500, 4)), 0), (np.full((500, 4), np.nan), 0), (one, 1)]
+        for X, rank in cases:
+            for more in (["--json"], []):
+                out = run("-", "--format", "f64", "--channels", 4, "--status", 100, *more,
+                          input=X.astype("<f8").tobytes())
+                lines = [w for w in out.stderr.decode().splitlines() if " frames," in w or w.startswith("{")]
+                self.assertEqual(len(lines), 1, out.stderr)
+                if not more:
+                    self.assertNotIn("expected error", lines[0])
+                    self.assertEqual("condition" in lines[0], rank > 0)
+                    self.assertNotIn("nan", lines[0])
+                    continue
+                told = json.loads(lines[0])
+                self.assertEqual(told["rank"], rank)
+                self.assertIsNone(told["expected_error"])
+                self.assertEqual(told["condition"], None if rank == 0 else 1)
+                self.assertEqual(told["may_be_mixed"], [])
+                self.assertEqual(len(told["kurtosis"]), rank)
+
     def test_formats_agree(self):
         X = self.write("x.f32", 20000, "<f4").astype("<f4")
         np.savetxt(self.path("x.csv"), X.astype(float), delimiter=",", fmt="%.9g")

@@ -297,7 +297,7 @@ function show(status) {
   }
   const sources = s.rank + (s.rank === 1 ? ' source ' : ' sources ');
   add(s.rank === 0 ? 'nothing separated yet' : sources + (s.settled ? 'settled' : 'still settling'));
-  if (s.rank > 0) add('expected error ' + brief(10 * Math.log10(s.expected_error)) + ' dB');
+  if (s.expected_error !== null) add('expected error ' + brief(10 * Math.log10(s.expected_error)) + ' dB');
   if (s.may_be_mixed.length > 0) {
     const pairs = s.may_be_mixed.slice(0, 3).map(p => p.join(' and ')).join(', ');
     const others = s.may_be_mixed.length - 3;

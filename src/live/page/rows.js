@@ -3,7 +3,7 @@
 
 const percent = x => (100 * x >= 10 ? (100 * x).toFixed(0) : (100 * x).toFixed(1)) + ' %';
 
-const short = x => Math.abs(x) >= 10 ? x.toFixed(0) : x.toFixed(1);
+const short = x => x === null ? '–' : Math.abs(x) >= 10 ? x.toFixed(0) : x.toFixed(1);
 
 function labels() {
   const s = page.status;
