@@ -145,6 +145,23 @@ TEST(Describe, ComponentsThatAreLoudTogetherAreTold) {
   EXPECT_EQ(count(fastica(together), Kind::dependent), 1);
 }
 
+// Of single frames, whose signs and sizes differ, it shows little.
+TEST(Describe, ALoudnessThatChangesSlowlyIsTold) {
+  Random random(17);
+  const auto with_loudness = [&](double speed, double other) {
+    Matrix<double> S = random.normal(2, 20000);
+    for (Index t = 0; t < 20000; ++t) {
+      S(0, t) *= 0.1 + std::abs(std::sin(speed * static_cast<double>(t)));
+      S(1, t) *= 0.1 + std::abs(std::sin(other * static_cast<double>(t)));
+    }
+    return fastica(S);
+  };
+  const Model common = with_loudness(0.003, 0.003);
+  ASSERT_EQ(count(common, Kind::dependent), 1);
+  EXPECT_GT(common.diagnosis.magnitudes(0, 1), 0.7);
+  EXPECT_EQ(count(with_loudness(0.003, 0.0041), Kind::dependent), 0);
+}
+
 TEST(Describe, DriftIsTold) {
   Random random(8);
   Matrix<double> S = random.normal(3, 20000).array().cube();
@@ -249,6 +266,16 @@ TEST(Separate, GlitchesAreLeftOutAndNamed) {
   ASSERT_EQ(count(model, Kind::glitches), 1);
   EXPECT_EQ(model.warnings.back().frames, (std::vector<std::int64_t>{1234, 5678}));
   EXPECT_EQ(model.samples, 7998);
+}
+
+// Heavy tails in few frames: a gap below the largest value is no glitch.
+TEST(Separate, FewFramesOfHeavyTailsAreNoGlitches) {
+  Index told = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Mixture m = mixture({Source::laplace, Source::laplace, Source::laplace}, 1000, 300 + seed);
+    told += count(separate(m.mixtures).model, Kind::glitches);
+  }
+  EXPECT_LE(told, 2);
 }
 
 }  // namespace
