@@ -19,6 +19,11 @@ std::string rounded(double value) {  // two digits behind the point
          std::to_string(hundredths % 100);
 }
 
+std::string percent(double share) {
+  const auto tenths = std::lround(1000 * share);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
 std::string pair_text(Index i, Index j) {
   return "components " + std::to_string(i + 1) + " and " + std::to_string(j + 1);
 }
@@ -89,8 +94,8 @@ void find_unresolved(Model& model, const Evidence& e) {
 
 void find_coherence(Model& model, const Evidence& e) {
   constexpr Index least_segments = 8;
-  // Echoes and delays begin at .17 (rooms of .05 to .5 s, delays of .25 ms and more, 16 kHz).
-  constexpr double echoes = 0.17;
+  // Echoes and delays begin at .18 (rooms of .05 to .5 s, delays of .25 ms and more, 16 kHz).
+  constexpr double echoes = 0.16;
   constexpr double beyond_chance = 1.6;
   if (e.segment_frames == 0 || e.y.cols() / e.segment_frames < least_segments) return;
   const Coherence coherence = mean_coherence(e.y, e.segment_frames, e.overlap, echoes);
@@ -99,25 +104,25 @@ void find_coherence(Model& model, const Evidence& e) {
   if (w.above == 0) return;
   model.diagnosis.crosstalk.reset();
   model.diagnosis.no_crosstalk = "not an instantaneous mixture of independent sources";
-  model.warnings.push_back(
-      {Kind::convolved,
-       pair_text(w.i, w.j) + others(w) + " hold the same signal at different delays (coherence " +
-           rounded(w.value) +
-           "): echoes or delays between the channels, or one source that spreads over several components. An "
-           "instantaneous separation cannot undo this",
-       {w.i, w.j}});
+  model.warnings.push_back({Kind::convolved,
+                            pair_text(w.i, w.j) + others(w) + " hold the same signal (coherence " +
+                                rounded(w.value) +
+                                " at any delay): echoes or delays between the channels, one source in "
+                                "several components, or sources "
+                                "that are not independent; an instantaneous separation cannot undo this",
+                            {w.i, w.j}});
 }
 
 void find_common_magnitude(Model& model, const Evidence& e) {
   // Independent sounds, photographs and EEG come to .3, and to .5 over several frames.
   constexpr double common = 0.5;
   constexpr double common_over_frames = 0.7;
-  constexpr Index several = 16;  // frames: a loudness that changes slowly is clearer in their power
+  constexpr Index several = 32;  // frames: a loudness that changes slowly is clearer in their power
   const Index n = e.y.cols();
   if (n < 1000) return;
   Matrix<double> correlation = correlation_of_magnitudes(e.y);
   Matrix<double> over_frames = Matrix<double>::Zero(correlation.rows(), correlation.cols());
-  if (n >= 256 * several) over_frames = correlation_of_magnitudes(root_mean_squares(e.y, several));
+  if (model.samples >= 200 * several) over_frames = correlation_of_magnitudes(root_mean_squares(e.y, several));
   model.diagnosis.magnitudes = correlation.cwiseMax(over_frames);
   correlation = (correlation / common).cwiseMax(over_frames / common_over_frames);
   const Worst w = worst_pair(correlation, 1);
@@ -126,7 +131,7 @@ void find_common_magnitude(Model& model, const Evidence& e) {
                             pair_text(w.i, w.j) + others(w) +
                                 " are loud at the same times (correlation of their magnitudes " +
                                 rounded(model.diagnosis.magnitudes(w.i, w.j)) +
-                                "): they are not independent, and may be parts of one source or still mixed",
+                                "): they may be parts of one source, or still mixed; judge them together",
                             {w.i, w.j}});
 }
 
@@ -153,11 +158,9 @@ void find_glitches(Model& model, const Evidence& e) {
                                                      static_cast<double>(model.samples));
     if (frames.empty()) continue;
     std::sort(frames.begin(), frames.end());
-    std::string list;
-    for (const std::int64_t t : frames) list += (list.empty() ? "" : ", ") + std::to_string(t + 1);
     model.warnings.push_back({Kind::glitches,
                               "component " + std::to_string(i + 1) + " is mostly " +
-                                  (frames.size() == 1 ? "one frame: " : "a few frames: ") + list,
+                                  (frames.size() == 1 ? "one frame: " : "a few frames: ") + some_of(frames),
                               {i},
                               std::move(frames)});
   }
@@ -181,9 +184,9 @@ void find_drift(Model& model, const Evidence& e) {
   if (slow.empty()) return;
   model.warnings.push_back({Kind::drift,
                             (slow.size() == 1 ? "component " : "components ") + list_of(slow) +
-                                (slow.size() == 1 ? " is" : " are") +
-                                " mostly drift, slower than the recording holds " + std::to_string(cycles) +
-                                " cycles of: high-pass the channels first",
+                                (slow.size() == 1 ? " is" : " are") + " mostly drift, slower than " +
+                                std::to_string(cycles) +
+                                " cycles in the recording: high-pass the channels first",
                             slow});
 }
 
@@ -191,16 +194,21 @@ void find_clipping(Model& model, const Evidence& e) {
   constexpr double least = 1e-3;  // of the frames
   constexpr double most = 0.2;    // above, it is how the signal is: a square wave
   std::vector<Index> clipped;
+  double largest = 0;
   for (std::size_t c = 0; c < e.ends.highest.size(); ++c) {
     const auto flat = static_cast<double>(e.ends.highest[c].pairs + e.ends.lowest[c].pairs);
     const double share = flat / static_cast<double>(e.ends.frames);
-    if (share >= least && share <= most) clipped.push_back(static_cast<Index>(c));
+    if (share < least || share > most) continue;
+    clipped.push_back(static_cast<Index>(c));
+    largest = std::max(largest, share);
   }
   if (clipped.empty()) return;
   model.warnings.push_back({Kind::clipped,
                             (clipped.size() == 1 ? "channel " : "channels ") + list_of(clipped) +
                                 (clipped.size() == 1 ? " is" : " are") +
-                                " clipped: flat at the largest or least value",
+                                " clipped: flat at the largest or least value in " +
+                                (clipped.size() == 1 ? "" : "up to ") + percent(largest) +
+                                " of the frames, where the sources cannot be told; record with less gain",
                             {}});
 }
 

@@ -10,6 +10,7 @@
 #include "batch/fobi_start.hpp"
 #include "batch/sample.hpp"
 #include "core/blocks.hpp"
+#include "core/warnings.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
 #include "demix/picard.hpp"
@@ -169,12 +170,13 @@ Separated separate_once(const Recording& X, const BatchOptions& options) {
 }
 
 void warn_of_left_out(Model& model, const std::vector<std::int64_t>& frames) {
-  std::string list;
-  for (const std::int64_t t : frames) list += (list.empty() ? "" : ", ") + std::to_string(t + 1);
+  const bool one = frames.size() == 1;
   model.warnings.push_back(
       {Warning::Kind::glitches,
-       std::to_string(frames.size()) + (frames.size() == 1 ? " frame stands" : " frames stand") +
-           " out so far that it would make a component of its own; not learned from: " + list,
+       std::to_string(frames.size()) +
+           (one ? " frame stands out so far that it would make a component of its own"
+                : " frames stand out so far that they would make components of their own") +
+           "; not learned from: " + some_of(frames),
        {},
        frames});
 }

@@ -136,6 +136,16 @@ TEST(Describe, DelaysAreToldAndMixturesAreNot) {
   EXPECT_EQ(count(fastica(X), Kind::convolved), 1);
 }
 
+// A slow wave has power where others have none: there a trace of it in them, and of them in it, is all there
+// is.
+TEST(Describe, ASlowWaveIsNoEcho) {
+  Random random(16);
+  Matrix<double> S = random.normal(3, 32000).array().cube();
+  for (Index t = 31999; t > 0; --t) S.col(t) -= S.col(t - 1);
+  for (Index t = 0; t < 32000; ++t) S(2, t) = std::sin(9 * static_cast<double>(t) / 32000);
+  EXPECT_EQ(count(separate(random.normal(3, 3) * S).model, Kind::convolved), 0);
+}
+
 TEST(Describe, ComponentsThatAreLoudTogetherAreTold) {
   Random random(7);
   const Matrix<double> S = random.normal(2, 20000);
