@@ -122,7 +122,8 @@ void find_common_magnitude(Model& model, const Evidence& e) {
   if (n < 1000) return;
   Matrix<double> correlation = correlation_of_magnitudes(e.y);
   Matrix<double> over_frames = Matrix<double>::Zero(correlation.rows(), correlation.cols());
-  if (model.samples >= 200 * several) over_frames = correlation_of_magnitudes(root_mean_squares(e.y, several));
+  if (model.samples >= 200 * several)
+    over_frames = correlation_of_magnitudes(root_mean_squares(e.y, several));
   model.diagnosis.magnitudes = correlation.cwiseMax(over_frames);
   correlation = (correlation / common).cwiseMax(over_frames / common_over_frames);
   const Worst w = worst_pair(correlation, 1);
