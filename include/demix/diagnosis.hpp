@@ -22,7 +22,8 @@ struct Diagnosis {
   /// (i, j): magnitude-squared coherence of the outputs over all frequencies, 0 to 1, whatever the lag
   /// between them. Empty if the recording is too short to tell.
   Matrix<double> coherence;
-  /// (i, j): correlation of the magnitudes |y_i| and |y_j|.
+  /// (i, j): correlation of the magnitudes of outputs i and j: of |y|, or, of 6400 frames and more, of its
+  /// root mean square over 32 frames, whichever is more.
   Matrix<double> magnitudes;
 };
 

@@ -58,6 +58,10 @@ void roll(const Spectra& F, Index shift, Spectra& to) {
   to.rightCols(shift) = F.leftCols(shift);
 }
 
+// A little of one row in another is no echo, though it may be all there is of a frequency in it: so much of
+// the power of each is added to that of the other.
+constexpr double little = 0.03;
+
 // Of the d rows and the rows `shift` segments later.
 Matrix<double> coherence_at(const std::vector<Spectra>& spectra, Index d, Index shift) {
   Matrix<double> sum = Matrix<double>::Zero(d, d);
@@ -73,9 +77,16 @@ Matrix<double> coherence_at(const std::vector<Spectra>& spectra, Index d, Index 
     const Vector<double> power = F.middleRows(0, d).cast<double>().rowwise().squaredNorm() +
                                  F.middleRows(d, d).cast<double>().rowwise().squaredNorm();
     const Vector<double> root = power.cwiseSqrt();
-    const Vector<double> inverse = root.unaryExpr([](double r) { return r > 0 ? 1 / r : 0; });
-    sum += inverse.asDiagonal() * (real.cwiseAbs2() + imaginary.cwiseAbs2()) * inverse.asDiagonal();
-    weight += root * root.transpose();
+    for (Index j = 0; j < d; ++j) {
+      for (Index i = 0; i < d; ++i) {
+        const double both = root(i) * root(j);
+        if (both == 0) continue;
+        const double of_i = power(i) + little * power(j);
+        const double of_j = power(j) + little * power(i);
+        sum(i, j) += both * (real(i, j) * real(i, j) + imaginary(i, j) * imaginary(i, j)) / (of_i * of_j);
+        weight(i, j) += both;
+      }
+    }
   }
   sum.diagonal().setZero();
   return weight.unaryExpr([](double w) { return w > 0 ? 1 / w : 0; }).cwiseProduct(sum);

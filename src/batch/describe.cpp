@@ -21,7 +21,8 @@ std::string missing_rank(const Whitening& white, Index channels) {
     text += list_of(white.constant);
   }
   if (white.rank + static_cast<Index>(white.constant.size()) < channels) {
-    text += "; duplicated or linearly dependent channels among the rest";
+    text += white.constant.empty() ? "; some are copies or sums of others"
+                                   : "; some of the rest are copies or sums";
   }
   return text;
 }

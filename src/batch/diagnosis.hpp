@@ -28,6 +28,7 @@ void find_drift(Model& model, const Evidence& evidence);
 void find_clipping(Model& model, const Evidence& evidence);
 
 /// The frames that make most of a component, if they are a handful: descending. None otherwise.
-std::vector<std::int64_t> glitch_frames(const std::vector<LargestValues::Value>& largest, double fourth);
+std::vector<std::int64_t> glitch_frames(const std::vector<LargestValues::Value>& largest, double fourth,
+                                        double frames_in_all);
 
 }  // namespace demix

@@ -1,6 +1,7 @@
 #include "batch/entropy.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace demix {
 namespace {
@@ -32,8 +33,11 @@ Lengths code_lengths(Histogram count, double n) {
 Matrix<double> entropies(const Matrix<float>& Y, Index stretches) {
   const Index n = Y.cols();
   const Index outputs = Y.rows();
-  const Matrix<int> bin =
-      ((Y.array() / (1 + Y.array().abs()) + 1) * (bins / 2.0F)).cast<int>().min(bins - 1).matrix();
+  const Matrix<std::uint16_t> bin = ((Y.array() / (1 + Y.array().abs()) + 1) * (bins / 2.0F))
+                                        .cast<int>()
+                                        .min(bins - 1)
+                                        .cast<std::uint16_t>()
+                                        .matrix();
   Matrix<int> count = Matrix<int>::Zero(bins, outputs);
   for (Index t = 0; t < n; ++t) {
     for (Index i = 0; i < outputs; ++i) ++count(bin(i, t), i);

@@ -75,6 +75,7 @@ void LargestValues::add(Value value) {
 }
 
 void LargestValues::drop_small() {
+  if (values_.size() <= most) return;
   std::nth_element(values_.begin(), values_.begin() + (most - 1), values_.end(), larger);
   values_.resize(most);
   least_ = std::max(least_, values_.back().value);
@@ -95,8 +96,12 @@ std::vector<LargestValues::Value> LargestValues::descending() const {
 
 void ChannelEnds::add(const Frames<double>& x) {
   if (x.cols() == 0) return;
-  const Vector<double> high = x.rowwise().maxCoeff();
-  const Vector<double> low = x.rowwise().minCoeff();
+  Vector<double> high = x.col(0);
+  Vector<double> low = high;
+  for (Index t = 1; t < x.cols(); ++t) {
+    high = high.cwiseMax(x.col(t));
+    low = low.cwiseMin(x.col(t));
+  }
   Vector<double> at_high = Vector<double>::Zero(x.rows());  // pairs of neighbours
   Vector<double> at_low = at_high;
   for (Index t = 1; t < x.cols(); ++t) {
@@ -155,7 +160,7 @@ OutputRequest::OutputRequest(const WhiteRecording& white, const Matrix<double>& 
       equation_(equation),
       frames_(white.whitening().frames),
       in_float_(float_is_enough(white, W, equation)),
-      reached_(std::make_shared<std::vector<std::atomic<double>>>(static_cast<std::size_t>(W.rows()))),
+      seen_(std::make_shared<Seen>(W.rows())),
       doubles_(W),
       floats_(W) {
   // Enough to tell, few enough to cost little. They overlap by half at most.
@@ -184,9 +189,22 @@ OutputRequest::OutputRequest(Vector<double> mean, const Matrix<double>& W, bool 
       segments_(std::ssize(starts)),
       starts_(std::move(starts)),
       in_float_(in_float),
-      reached_(std::make_shared<std::vector<std::atomic<double>>>(static_cast<std::size_t>(W.rows()))),
+      seen_(std::make_shared<Seen>(W.rows())),
       doubles_(W),
       floats_(W) {}
+
+void OutputRequest::Seen::tell(std::vector<LargestValues>& largest) {
+  const std::scoped_lock lock(mutex_);
+  for (std::size_t i = 0; i < largest.size(); ++i) largest[i].ignore_below(largest_[i].least());
+}
+
+void OutputRequest::Seen::add(const std::vector<LargestValues>& largest) {
+  const std::scoped_lock lock(mutex_);
+  for (std::size_t i = 0; i < largest.size(); ++i) {
+    largest_[i].merge(largest[i]);
+    largest_[i].drop_small();
+  }
+}
 
 OutputSums OutputRequest::none() const {
   OutputSums sums;
@@ -199,7 +217,7 @@ OutputSums OutputRequest::none() const {
 void OutputRequest::add(OutputSums& sums, const Chunk& chunk) const {
   const std::int64_t T = std::max<std::int64_t>(frames_, 1);
   const Index all = count_of(chunk.frames);
-  for (std::size_t i = 0; i < sums.largest.size(); ++i) sums.largest[i].ignore_below((*reached_)[i]);
+  seen_->tell(sums.largest);
   for (Index start = 0; start < all;) {
     const std::int64_t t = chunk.first + start;
     const Index number = std::min<Index>(stretches - 1, t * stretches / T);
@@ -215,13 +233,7 @@ void OutputRequest::add(OutputSums& sums, const Chunk& chunk) const {
     }
     start += count;
   }
-  for (std::size_t i = 0; i < sums.largest.size(); ++i) {
-    if (!sums.largest[i].full()) continue;
-    const double here = sums.largest[i].descending().back().value;
-    double before = (*reached_)[i];
-    while (before < here && !(*reached_)[i].compare_exchange_weak(before, here)) {
-    }
-  }
+  seen_->add(sums.largest);
   keep_pieces(sums, chunk);
 }
 

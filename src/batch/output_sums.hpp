@@ -1,9 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/frame_kernels.hpp"
@@ -30,9 +30,9 @@ class LargestValues {
   /// No value below this one is among the largest.
   double least() const { return least_; }
   void ignore_below(double value) { least_ = std::max(least_, value); }
-  bool full() const { return values_.size() >= most; }
   void add(Value value);
   void merge(const LargestValues& other);
+  void drop_small();  ///< values that are not among the largest
   std::vector<Value> descending() const;
   template <typename Archive>
   void fields(Archive& a) {
@@ -40,7 +40,6 @@ class LargestValues {
   }
 
  private:
-  void drop_small();
   std::vector<Value> values_;  // the largest, and some more
   double least_ = -1;
 };
@@ -154,9 +153,19 @@ class OutputRequest {
   Index segments_;
   std::vector<std::int64_t> starts_;  // of the segments
   bool in_float_;
-  // Of each output, a value that enough others are known to reach: smaller ones need not be kept. It only
-  // saves work; what comes out does not depend on who found it when.
-  std::shared_ptr<std::vector<std::atomic<double>>> reached_;
+  // The largest values of each output so far: smaller ones need not be kept. It only saves work; what comes
+  // out does not depend on who found them when.
+  class Seen {
+   public:
+    explicit Seen(Index outputs) : largest_(static_cast<std::size_t>(outputs)) {}
+    void tell(std::vector<LargestValues>& largest);
+    void add(const std::vector<LargestValues>& largest);
+
+   private:
+    std::mutex mutex_;
+    std::vector<LargestValues> largest_;
+  };
+  std::shared_ptr<Seen> seen_;
   Multiplier<double> doubles_;  // W
   Multiplier<float> floats_;
 };

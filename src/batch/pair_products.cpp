@@ -18,32 +18,56 @@ namespace demix {
 namespace HWY_NAMESPACE {
 
 // Row l of the triangle is y_l (y_0 ... y_l), in whole vectors: what is too much is written over by the next.
-void PairsOf(const double* y, Index channels, Index frames, Index t, double* one, double* panels) {
+// Returns where the last one ends.
+HWY_INLINE double* pairs_of(const double* HWY_RESTRICT y, Index channels, double* HWY_RESTRICT to) {
   const Unit<double> d;
-  double* to = one;
   for (Index l = 0; l < channels; ++l) {
     const auto scalar = hn::Set(d, y[l]);
     for (Index k = 0; k <= l; k += lanes(d)) hn::StoreU(hn::Mul(scalar, hn::LoadU(d, y + k)), d, to + k);
     to += l + 1;
   }
-  for (Index c = 0; c < to - one; c += pair_panel) {
-    double* at = panels + c * frames + t * pair_panel;
-    for (Index k = 0; k < pair_panel; k += lanes(d)) hn::StoreU(hn::LoadU(d, one + c + k), d, at + k);
+  return to;
+}
+
+// The pairs of up to four channels are in one panel and need no copy.
+HWY_INLINE void pairs_of_few(const double* y, Index stride, Index channels, Index frames, double* panel) {
+  const Unit<double> d;
+  const Index last = (channels * (channels + 1) / 2 - 1) / unit<double> * unit<double>;
+  for (Index t = 0; t < frames; ++t) {
+    double* at = panel + t * pair_panel;
+    // What lies behind the last pair is multiplied, too.
+    for (Index k = 0; k < unit<double>; k += lanes(d)) hn::StoreU(hn::Zero(d), d, at + last + k);
+    pairs_of(y + t * stride, channels, at);
   }
 }
 
-// Four rows at a time, brought side by side.
+void PairsOf(const double* y, Index stride, Index channels, Index frames, double* one, double* panels) {
+  const Unit<double> d;
+  if (channels <= 4) return pairs_of_few(y, stride, channels, frames, panels);
+  for (Index t = 0; t < frames; ++t) {
+    const Index pairs = pairs_of(y + t * stride, channels, one) - one;
+    for (Index c = 0; c < pairs; c += pair_panel) {
+      double* at = panels + c * frames + t * pair_panel;
+      for (Index k = 0; k < pair_panel; k += lanes(d)) hn::StoreU(hn::LoadU(d, one + c + k), d, at + k);
+    }
+  }
+}
+
+// Four rows at a time, brought side by side if they are for several panels.
 void PairSums(const double* panels, Index frames, const Index* rows, Index count, Index pairs,
               double* together, double* s) {
-  const double* const four[4] = {together, together + 1, together + 2, together + 3};
+  const bool one_panel = pairs <= pair_panel && *std::max_element(rows, rows + count) < pair_panel;
+  const Index step = one_panel ? pair_panel : 4;
   for (Index r = 0; r < count; r += 4) {
+    const double* four[4];
     for (Index q = 0; q < 4; ++q) {
       const Index row = rows[std::min(r + q, count - 1)];
       const double* from = panels + row / pair_panel * pair_panel * frames + row % pair_panel;
-      for (Index t = 0; t < frames; ++t) together[4 * t + q] = from[t * pair_panel];
+      four[q] = one_panel ? from : together + q;
+      for (Index t = 0; t < frames && !one_panel; ++t) together[4 * t + q] = from[t * pair_panel];
     }
     for (Index c = 0; c < pairs; c += pair_panel) {
-      add_outer_rows(four, 4, panels + c * frames, pair_panel, frames, std::min(pair_panel, pairs - c),
+      add_outer_rows(four, step, panels + c * frames, pair_panel, frames, std::min(pair_panel, pairs - c),
                      count - r, s + r * pairs + c, pairs);
     }
   }
@@ -67,9 +91,7 @@ void PairProducts::set(const LineMatrix<double>& Y, Index d) {
   frame_.setZero();  // what lies behind the last pair is multiplied too, and garbage may be slow to multiply
   panels_.resize(pair_panel * frames_, (pairs + pair_panel - 1) / pair_panel);
   four_.resize(4, frames_);
-  for (Index t = 0; t < frames_; ++t) {
-    DEMIX_DISPATCH(PairsOf)(Y.col(t).data(), d, frames_, t, frame_.data(), panels_.data());
-  }
+  DEMIX_DISPATCH(PairsOf)(Y.data(), Y.rows(), d, frames_, frame_.data(), panels_.data());
 }
 
 void PairProducts::add_products(const std::vector<Index>& rows, Matrix<double>& S) {

@@ -10,6 +10,7 @@
 #include "batch/fobi_start.hpp"
 #include "batch/sample.hpp"
 #include "core/blocks.hpp"
+#include "core/warnings.hpp"
 #include "demix/fastica.hpp"
 #include "demix/fobi.hpp"
 #include "demix/picard.hpp"
@@ -58,9 +59,12 @@ class Trial {
   explicit Trial(const WhiteRecording& white) {
     const Whitening& w = white.whitening();
     // Outputs of many components tell more together: fewer frames are enough.
-    const Index enough = std::clamp<Index>((Index{1} << 19) / white.components(), 1 << 13, 1 << 15);
+    const Index enough = std::clamp<Index>((Index{1} << 18) / white.components(), 1 << 13, 1 << 15);
     const Sample<double> sample = sample_of(white.recording(), w.frames, enough);
-    h_ = times<double>(w.whitener, Frames<double>(sample.frames), w.mean, sample.frames.cols());
+    const Frames<double> x(sample.frames);
+    constexpr double roughly = 1e-2;
+    h_ = white.stages().in_float(roughly) ? times<float>(w.whitener, x, w.mean, x.cols())
+                                          : times<double>(w.whitener, x, w.mean, x.cols());
     if (sample.weights.size() == 0) return;
     Index kept = 0;  // frames that do not count are not looked at
     for (Index t = 0; t < h_.cols(); ++t) {
@@ -95,42 +99,45 @@ Rotation refined(const WhiteRecording& white, const Rotation& start) {
 }  // namespace
 
 Choice choose_rotation(const WhiteRecording& white) {
-  constexpr Index few = 16;          // components, for which fourth moments of all frames cost little
-  constexpr double significant = 1;  // standard errors
+  constexpr Index few = 16;             // components, for which fourth moments of all frames cost little
+  constexpr double significant = 1.25;  // standard errors
+  // Those that are the best most often come first. One that comes later must leave significantly less.
   std::vector<Rotation> candidates;
   if (white.components() <= few) {
     FobiAndJade closed = fobi_and_jade(white);
-    candidates = {refined(white, closed.fobi), std::move(closed.fobi), std::move(closed.jade)};
+    candidates = {refined(white, closed.fobi), std::move(closed.jade), std::move(closed.fobi)};
   } else {
     const Rotation start = fobi_of_first_stage(white);
     candidates = {refined(white, start), start};
   }
-  Choice best{candidates[0], {}};
-  if (white.components() < 2) return best;
+  Choice choice{candidates[0], {}};
+  if (white.components() < 2) return choice;
   const Trial trial(white);
   const std::vector<Vector<double>> entropies = trial.entropies_of(candidates);
 
-  Difference most;  // that another one leaves less
+  Vector<double> least = entropies[0];
   std::string rest;
   for (std::size_t k = 1; k < candidates.size(); ++k) {
     Rotation& r = candidates[k];
-    Difference less = difference(entropies[0], entropies[k]);
-    if (less.deviations() > significant && r.method.empty()) {  // of a part of the frames; now of all
-      r = fobi(white);
-      less = difference(entropies[0], trial.entropies_of({r})[0]);
+    Vector<double> own = entropies[k];
+    if (difference(least, own).deviations() > significant && r.method.empty()) {  // of a part of the frames
+      r = fobi(white);                                                            // now of all
+      own = trial.entropies_of({r})[0];
     }
     const std::string name = r.method.empty() ? "fobi" : r.method;
-    rest += (rest.empty() ? "" : ", ") + name + text(" %+.4f +- %.4f", -less.mean, less.error);
-    if (less.deviations() > significant && less.mean > most.mean) {
-      most = less;
-      best.rotation = r;
+    const Difference more = difference(own, entropies[0]);
+    rest += (rest.empty() ? "" : ", ") + name + text(" %+.4f +- %.4f", more.mean, more.error);
+    if (difference(least, own).deviations() > significant) {
+      least = own;
+      choice.rotation = r;
     }
   }
-  best.why = most.mean > 0
-                 ? text("leaves %.4f nats per frame less dependence than fastica (standard error %.4f)",
-                        most.mean, most.error)
-                 : "no other leaves significantly less dependence (nats per frame: " + rest + ")";
-  return best;
+  const Difference less = difference(entropies[0], least);
+  choice.why = less.error > 0
+                   ? text("leaves %.4f nats per frame less dependence than ", less.mean) +
+                         candidates[0].method + text(" (standard error %.4f)", less.error)
+                   : "no other leaves significantly less dependence (nats per frame: " + rest + ")";
+  return choice;
 }
 
 namespace {
@@ -163,12 +170,13 @@ Separated separate_once(const Recording& X, const BatchOptions& options) {
 }
 
 void warn_of_left_out(Model& model, const std::vector<std::int64_t>& frames) {
-  std::string list;
-  for (const std::int64_t t : frames) list += (list.empty() ? "" : ", ") + std::to_string(t + 1);
+  const bool one = frames.size() == 1;
   model.warnings.push_back(
       {Warning::Kind::glitches,
-       std::to_string(frames.size()) + (frames.size() == 1 ? " frame stands" : " frames stand") +
-           " out so far that it would make a component of its own; not learned from: " + list,
+       std::to_string(frames.size()) +
+           (one ? " frame stands out so far that it would make a component of its own"
+                : " frames stand out so far that they would make components of their own") +
+           "; not learned from: " + some_of(frames),
        {},
        frames});
 }

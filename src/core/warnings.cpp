@@ -37,15 +37,15 @@ void warn_of_unresolved(Model& model, const std::vector<std::pair<Index, Index>>
     const bool gaussian = std::ranges::all_of(group, [&](Index i) { return nearly_gaussian(model, i); });
     const std::string who = "components " + list_of(group);
     if (gaussian) {
-      model.warnings.push_back(
-          {Warning::Kind::gaussian,
-           who +
-               " are as good as Gaussian: nothing tells them apart; they may still be mixed with each other",
-           group});
+      model.warnings.push_back({Warning::Kind::gaussian,
+                                who + " are as good as Gaussian: nothing tells them apart; they may still be "
+                                      "mixed with each other, so "
+                                      "use all of them or none",
+                                group});
     } else {
       model.warnings.push_back({Warning::Kind::unresolved,
                                 who + " are too alike to tell apart with " + std::to_string(model.samples) +
-                                    " frames; they may still be mixed with each other",
+                                    " frames; they may still be mixed with each other: record longer",
                                 group});
     }
   }
@@ -65,6 +65,14 @@ std::string list_of(const std::vector<Index>& numbers) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     out += (p == 0 ? "" : p + 1 < parts.size() ? ", " : " and ") + parts[p];
   }
+  return out;
+}
+
+std::string some_of(const std::vector<std::int64_t>& frames) {
+  std::string out;
+  for (std::size_t k = 0; k < std::min(frames.size(), listed_frames); ++k)
+    out += (k == 0 ? "" : ", ") + std::to_string(frames[k] + 1);
+  if (frames.size() > listed_frames) out += " and " + std::to_string(frames.size() - listed_frames) + " more";
   return out;
 }
 

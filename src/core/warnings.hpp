@@ -23,7 +23,8 @@ inline void warn_of_few_samples(Model& model) {
   if (model.samples >= 10 * d * d) return;
   model.warnings.push_back({Warning::Kind::few_samples,
                             std::to_string(model.samples) + " frames are few for " + std::to_string(d) +
-                                " components; at least " + std::to_string(10 * d * d) + " are advised",
+                                " components; at least " + std::to_string(10 * d * d) +
+                                " are advised: keep fewer, or record longer",
                             {}});
 }
 
@@ -36,5 +37,10 @@ void warn_of_unresolved(Model& model, const std::vector<std::pair<Index, Index>>
 
 /// Counted from 1: "1, 2 and 5 to 9". `numbers` are increasing, from 0.
 std::string list_of(const std::vector<Index>& numbers);
+
+/// How many frames a warning lists.
+inline constexpr std::size_t listed_frames = 10;
+/// Counted from 1: "78, 1578 and 6 more".
+std::string some_of(const std::vector<std::int64_t>& frames);
 
 }  // namespace demix

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <regex>
 
+#include "core/warnings.hpp"
 #include "demix/separate_files.hpp"
 #include "files/bad_stretches.hpp"
 #include "files/before_fit.hpp"
@@ -118,10 +119,10 @@ std::string with_names(const std::string& text, const std::vector<std::string>& 
 std::string times_of(const Warning& warning, double rate) {
   if (warning.frames.empty()) return "";
   std::string times;
-  for (const std::int64_t frame : warning.frames) {
-    times += fmt::format("{}{:.3f}", times.empty() ? "" : ", ", static_cast<double>(frame) / rate);
+  for (std::size_t k = 0; k < std::min(warning.frames.size(), listed_frames); ++k) {
+    times += fmt::format("{}{:.3f}", k == 0 ? "" : ", ", static_cast<double>(warning.frames[k]) / rate);
   }
-  return fmt::format(" (at {} s)", times);
+  return fmt::format(" (at {} s{})", times, warning.frames.size() > listed_frames ? " ..." : "");
 }
 
 }  // namespace
@@ -158,7 +159,8 @@ Outcome fit_files(const io::FileRecording& mixtures, const FitOptions& options) 
       w.text = with_names(w.text, outcome.model.names);
     if (all_frames && rate > 0) w.text += times_of(w, rate);
     if (w.kind == Warning::Kind::glitches && !w.components.empty()) {
-      w.text += "; mark them as bad, or use the method auto";
+      w.text += w.frames.size() == 1 ? "; mark it as bad, or use the method auto"
+                                     : "; mark them as bad, or use the method auto";
     }
   }
   return outcome;

@@ -21,9 +21,9 @@ struct Snapshot {
 /// What the page says of outputs, one entry each; of those not in use 0.
 struct Assessment {
   Vector<double> kurtosis, kurtosis_error;  ///< NaN = not known, or not in use
-  Vector<double> power;    ///< share of the power of all channels
-  Matrix<double> mixing;   ///< channels x outputs: what an output adds
-  Matrix<double> weights;  ///< the same, as a share of the channel's deviation
+  Vector<double> power;                     ///< share of the power of all channels
+  Matrix<double> mixing;                    ///< channels x outputs: what an output adds
+  Matrix<double> weights;                   ///< the same, as a share of the channel's deviation
   std::optional<double> expected_error;
   std::vector<std::pair<Index, Index>> unresolved;
 };

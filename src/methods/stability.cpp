@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/warnings.hpp"
 #include "demix/random.hpp"
 
 namespace demix {
@@ -47,18 +48,19 @@ Matrix<double> in_order_of(const Model& model, const Model& again) {
 
 void warn_of_low_stability(Model& model) {
   constexpr double low = 0.5;
-  std::string list;
   std::vector<Index> which;
   for (Index i = 0; i < model.components(); ++i) {
     if (model.stability(i) >= low) continue;
     which.push_back(i);
-    list += " " + std::to_string(i + 1);
   }
   if (which.empty()) return;
-  model.warnings.push_back({Warning::Kind::unstable,
-                            "not found again in halves of the recording: component" +
-                                std::string(which.size() == 1 ? "" : "s") + list,
-                            which});
+  model.warnings.push_back(
+      {Warning::Kind::unstable,
+       (which.size() == 1 ? "component " : "components ") + list_of(which) +
+           (which.size() == 1 ? " is" : " are") +
+           " not found again in halves of the recording: record longer, or do not rely on " +
+           (which.size() == 1 ? "it" : "them"),
+       which});
 }
 
 }  // namespace

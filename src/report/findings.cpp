@@ -34,13 +34,17 @@ std::string advice(const Warning& w, const Model& model) {
     case Kind::refused_frames:
       return " The outputs of those that hold NaN or Inf are 0.";
     case Kind::convolved:
-      return " What is heard or seen as a source may still hold others.";
+      return " What is heard or seen as a source may still hold others. Record closer to the sources, or use "
+             "a "
+             "method for convolved mixtures.";
     case Kind::drift:
       return " Slow drifts take up components that sources need.";
     case Kind::clipped:
       return " What was cut off is not a sum of sources any more.";
     case Kind::glitches:
-      return " Look at these frames before you trust the component.";
+      return w.components.empty()
+                 ? " The model was learned without them; they are in the sources all the same."
+                 : " Look at these frames before you trust the component.";
     case Kind::unstable:
       return " Another recording of the same kind may give different components.";
     case Kind::unresolved:

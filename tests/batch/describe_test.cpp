@@ -136,6 +136,16 @@ TEST(Describe, DelaysAreToldAndMixturesAreNot) {
   EXPECT_EQ(count(fastica(X), Kind::convolved), 1);
 }
 
+// A slow wave has power where others have none: there a trace of it in them, and of them in it, is all there
+// is.
+TEST(Describe, ASlowWaveIsNoEcho) {
+  Random random(16);
+  Matrix<double> S = random.normal(3, 32000).array().cube();
+  for (Index t = 31999; t > 0; --t) S.col(t) -= S.col(t - 1);
+  for (Index t = 0; t < 32000; ++t) S(2, t) = std::sin(9 * static_cast<double>(t) / 32000);
+  EXPECT_EQ(count(separate(random.normal(3, 3) * S).model, Kind::convolved), 0);
+}
+
 TEST(Describe, ComponentsThatAreLoudTogetherAreTold) {
   Random random(7);
   const Matrix<double> S = random.normal(2, 20000);
@@ -143,6 +153,23 @@ TEST(Describe, ComponentsThatAreLoudTogetherAreTold) {
   Matrix<double> together = S;
   for (Index t = 0; t < 20000; ++t) together.col(t) *= t / 500 % 4 == 0 ? 5 : 0.2;
   EXPECT_EQ(count(fastica(together), Kind::dependent), 1);
+}
+
+// Of single frames, whose signs and sizes differ, it shows little.
+TEST(Describe, ALoudnessThatChangesSlowlyIsTold) {
+  Random random(17);
+  const auto with_loudness = [&](double speed, double other) {
+    Matrix<double> S = random.normal(2, 20000);
+    for (Index t = 0; t < 20000; ++t) {
+      S(0, t) *= 0.1 + std::abs(std::sin(speed * static_cast<double>(t)));
+      S(1, t) *= 0.1 + std::abs(std::sin(other * static_cast<double>(t)));
+    }
+    return fastica(S);
+  };
+  const Model common = with_loudness(0.003, 0.003);
+  ASSERT_EQ(count(common, Kind::dependent), 1);
+  EXPECT_GT(common.diagnosis.magnitudes(0, 1), 0.7);
+  EXPECT_EQ(count(with_loudness(0.003, 0.0041), Kind::dependent), 0);
 }
 
 TEST(Describe, DriftIsTold) {
@@ -249,6 +276,16 @@ TEST(Separate, GlitchesAreLeftOutAndNamed) {
   ASSERT_EQ(count(model, Kind::glitches), 1);
   EXPECT_EQ(model.warnings.back().frames, (std::vector<std::int64_t>{1234, 5678}));
   EXPECT_EQ(model.samples, 7998);
+}
+
+// Heavy tails in few frames: a gap below the largest value is no glitch.
+TEST(Separate, FewFramesOfHeavyTailsAreNoGlitches) {
+  Index told = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Mixture m = mixture({Source::laplace, Source::laplace, Source::laplace}, 1000, 300 + seed);
+    told += count(separate(m.mixtures).model, Kind::glitches);
+  }
+  EXPECT_LE(told, 2);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "batch/joint_diagonaliser.hpp"
 #include "demix/fobi.hpp"
 #include "demix/metrics.hpp"
+#include "simd_support.hpp"
 #include "support.hpp"
 
 namespace demix {
@@ -48,8 +49,11 @@ TEST(Jade, WithFobiOfTheSameMoments) {
   }
 }
 
-TEST(Cumulants, AreThoseOfTheDefinition) {
-  for (const Index d : {1, 2, 5, 20}) {
+using Cumulants = testing::EachGeneration;
+INSTANTIATE_TEST_SUITE_P(Simd, Cumulants, testing::generations(), testing::generation_name);
+
+TEST_P(Cumulants, AreThoseOfTheDefinition) {
+  for (const Index d : {1, 2, 3, 4, 5, 6, 20}) {
     Random random(static_cast<std::uint64_t>(d));
     const Index T = 1500;
     const Matrix<double> X = random.normal(3, T).array().cube();

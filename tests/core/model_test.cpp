@@ -92,6 +92,13 @@ TEST(Warnings, ListsReadWell) {
   EXPECT_EQ(list_of({0, 1, 4, 5, 6, 9}), "1, 2, 5 to 7 and 10");
 }
 
+TEST(Warnings, FramesAreCountedFromOneAndNotAllListed) {
+  EXPECT_EQ(some_of({77, 1577}), "78, 1578");
+  std::vector<std::int64_t> many(12);
+  for (std::size_t k = 0; k < many.size(); ++k) many[k] = static_cast<std::int64_t>(k);
+  EXPECT_EQ(some_of(many), "1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more");
+}
+
 TEST(Warnings, PairsThatHangTogetherAreOne) {
   Model m = random_model(8);
   m.samples = 2500;
@@ -100,7 +107,7 @@ TEST(Warnings, PairsThatHangTogetherAreOne) {
   EXPECT_EQ(m.warnings[0].components, (std::vector<Index>{1, 2, 3, 4}));
   EXPECT_EQ(m.warnings[1].text,
             "components 7 and 8 are too alike to tell apart with 2500 frames; they may still be mixed with "
-            "each other");
+            "each other: record longer");
   m.warnings.clear();
   m.kurtosis.setConstant(3);
   warn_of_unresolved(m, {{0, 1}});
