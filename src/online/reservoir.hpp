@@ -22,13 +22,10 @@ class Reservoir {
         memory_(memory),
         random_(seed) {}
 
-  /// Frames kept for so many channels: eight megabytes of them; from 105 channels on less, down to four, so
-  /// that a stream of 128 takes no more than sixteen in all; and some per channel at least.
+  /// Frames kept for so many channels: eight megabytes of them, and some per channel at least.
   static Index places_for(Index channels, double memory) {
-    constexpr Index mega = 1 << 20;
-    const Index values = std::clamp<Index>(2 * mega - 96 * channels * channels, mega / 2, mega);
     const Index most =
-        std::clamp<Index>(values / channels, 4 * channels, std::max<Index>(65536, 4 * channels));
+        std::clamp<Index>((Index{1} << 20) / channels, 4 * channels, std::max<Index>(65536, 4 * channels));
     return memory > 0 ? std::min(most, static_cast<Index>(memory)) : most;
   }
 
