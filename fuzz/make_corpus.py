@@ -305,7 +305,7 @@ def make_state():
     put("state", "far_and_nan", bytes([3]) + edit(0, 120, far) + edit(4, 5000, struct.pack("<d", float("nan"))))
     put("state", "flag", bytes([4]) + edit(3, 33, b"\2" * 8))
     put("state", "sample_apart", bytes.fromhex("009a4b7cb02a8988030000000084acab81000000000000f0bf"))
-    put("state", "itself", bytes([10]) + b"demix stream state 3\n" + bytes(200))
+    put("state", "itself", bytes([10]) + b"demix stream state 4\n" + bytes(200))
 
 
 def make_sums(demix):

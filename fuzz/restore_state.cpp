@@ -22,7 +22,7 @@ namespace {
 
 using Learn = StreamOptions::Learn;
 
-constexpr std::size_t head = 21 + sizeof(std::uint64_t);  // "demix stream state 3\n", checksum
+constexpr std::size_t head = 21 + sizeof(std::uint64_t);  // "demix stream state 4\n", checksum
 
 template <typename T>
 Matrix<T> noise(Index channels, Index frames) {
@@ -58,6 +58,8 @@ std::vector<Base> make_bases() {
   robust.robust = true;
   robust.memory = 2000;
   robust.components = 2;
+  robust.filter = {{1, -1, 0, -0.9, 0}};
+  robust.filter_output = true;
   StreamOptions replay{Learn::replay};
   replay.replay = 64;
   const StreamOptions frame{Learn::frame};

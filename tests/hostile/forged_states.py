@@ -19,7 +19,7 @@ def checksum(data):
     return value
 
 
-INNER = b"demix stream state 3\n"
+INNER = b"demix stream state 4\n"
 
 
 def refitted(data):
