@@ -114,7 +114,8 @@ class Browser:
         self.devtools("Emulation.setEmulatedMedia", media=media, features=scheme)
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1,
                       mobile=False)
-        self.errors()  # those of the page before
+        self._post("url", url="about:blank")  # the page before may still ask a stream that has ended
+        self.errors()
         self._post("url", url=address)
 
     def errors(self):
