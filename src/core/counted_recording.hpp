@@ -22,7 +22,7 @@ class CountedRecording final : public Recording {
   const Vector<double>* weights() const override { return from_.weights(); }
   bool is_remote() const override { return from_.is_remote(); }
   std::string remote_sums(const std::string& request) const override {
-    const std::string sums = from_.remote_sums(request);
+    std::string sums = from_.remote_sums(request);
     counted(frames());
     return sums;
   }

@@ -13,7 +13,7 @@ namespace {
 
 // What will be replaced; a link stays one.
 fs::path target_of(const fs::path& path) {
-  const fs::path target = followed(path);
+  fs::path target = followed(path);
   std::error_code none;
   const fs::file_status status = fs::status(target, none);
   if (fs::is_directory(status)) throw Error(path.string() + ": cannot write: a folder has that name");

@@ -77,9 +77,10 @@ class RecordsReader final : public SignalReader {
     const Index count = std::min<Index>(out.cols(), info_.frames - frame_);
     for_each_record(frame_, count, [&](std::uint64_t record, Index within, Index at, Index some) {
       const char* bytes = held(record);
-      for (Index c = 0; c < info_.channels; ++c)
+      for (Index c = 0; c < info_.channels; ++c) {
         decode(c, bytes + of(c).offset + static_cast<std::size_t>(within) * of(c).type.bytes,
                out.row(c).segment(at, some));
+      }
     });
     frame_ += count;
     return count;

@@ -45,9 +45,10 @@ std::string element(std::string_view xml, std::string_view tag, std::size_t* beh
   if (behind) *behind = to + close.size();
   std::string text(edf::trimmed(xml.substr(from + open.size(), to - from - open.size())));
   for (const auto& [code, c] :
-       {std::pair{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}})
+       {std::pair{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&amp;", '&'}}) {
     for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1))
       text.replace(at, std::string_view(code).size(), 1, c);
+  }
   return as_utf8(text);
 }
 

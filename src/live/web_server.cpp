@@ -244,9 +244,10 @@ struct WebServer::Sockets {
     ::setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (listening < 0 || ::bind(listening, found->ai_addr, found->ai_addrlen) != 0 ||
         ::listen(listening, 64) != 0) {
-      if (errno == EADDRINUSE)
+      if (errno == EADDRINUSE) {
         throw std::runtime_error("page: " + where +
                                  " is in use; name another port, or 0 for any that is free");
+      }
       throw std::runtime_error("page: cannot listen at " + where + ": " + error_text());
     }
     sockaddr_storage bound{};

@@ -20,6 +20,7 @@ struct Tile {
   static constexpr int count = 64 / sizeof(T) / most_lanes<D>;
   Vec<D> v[count];
 };
+// NOLINTNEXTLINE(bugprone-macro-parentheses): k is declared by it
 #define DEMIX_FOR_TILE(T, k) for (int k = 0; k < Tile<T>::count; ++k)
 
 template <typename T>

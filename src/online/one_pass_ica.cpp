@@ -287,11 +287,11 @@ void OnePassIca::judge() {
 
 // A <- A S A^T = I after a step of FastICA, A <- E[t u^T] S^-1 - diag(s), or near the end, where that
 // converges slowly, of Newton, A <- I + (E - E^T) / 2. The rows of FastICA's are as long as they are certain.
-void OnePassIca::begin_turn(bool near) {
+void OnePassIca::begin_turn(bool is_near) {
   const Index r = outputs_;
   Matrix<double>& S = expected_.S;
   for (Index j = 0; j < r; ++j) S(j, j) = std::max(S(j, j), 0.1);  // what the sample hardly has is not lifted
-  if (near) {
+  if (is_near) {
     for (Index j = 0; j < r; ++j) {
       A_.col(j).head(r) = (step_.E.col(j).head(r) - step_.E.row(j).head(r).transpose()) / 2;
       A_(j, j) = 1;

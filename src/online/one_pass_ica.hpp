@@ -92,7 +92,7 @@ class OnePassIca {
   void principal();
   void begin_pass();
   void judge();
-  void begin_turn(bool near);
+  void begin_turn(bool is_near);
   void turn();
   void begin_sums();
   void newton();

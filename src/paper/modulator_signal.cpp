@@ -90,7 +90,8 @@ double learned_error(const Mixture& m, const Signal& signal, std::uint64_t seed)
     }
     if (2 * k >= stimuli) sum += inverse(M) * W;
   }
-  const Matrix<double> B = sum / static_cast<double>(stimuli - (stimuli + 1) / 2);
+  const auto averaged = stimuli - (stimuli + 1) / 2;
+  const Matrix<double> B = sum / static_cast<double>(averaged);
   const double error = mse_of_gain(B * m.mixing);
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }

@@ -107,7 +107,7 @@ std::vector<std::filesystem::path> draw(const CompositeFigure& figure, const std
         "set xrange [0:{}]\nset yrange [0:{}]\nplot {} binary filetype=png with rgbimage\nunset label\n",
         p.size.width, p.size.height, gnuplot::literal(std::filesystem::absolute(p.file).string()));
   }
-  const auto files = gnuplot::draw(script + "unset multiplot\n", page, base);
+  auto files = gnuplot::draw(script + "unset multiplot\n", page, base);
   // In the SVG they are not pixels, but the SVGs themselves.
   std::string svg = fmt::format(
       "<?xml version=\"1.0\" encoding=\"utf-8\" standalone=\"no\"?>\n<svg\n width=\"{0:.0f}\" "
