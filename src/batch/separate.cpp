@@ -61,10 +61,7 @@ class Trial {
     // Outputs of many components tell more together: fewer frames are enough.
     const Index enough = std::clamp<Index>((Index{1} << 18) / white.components(), 1 << 13, 1 << 15);
     const Sample<double> sample = sample_of(white.recording(), w.frames, enough);
-    const Frames<double> x(sample.frames);
-    constexpr double roughly = 1e-2;
-    h_ = white.stages().in_float(roughly) ? times<float>(w.whitener, x, w.mean, x.cols())
-                                          : times<double>(w.whitener, x, w.mean, x.cols());
+    h_ = times<double>(w.whitener, Frames<double>(sample.frames), w.mean, sample.frames.cols());
     if (sample.weights.size() == 0) return;
     Index kept = 0;  // frames that do not count are not looked at
     for (Index t = 0; t < h_.cols(); ++t) {
