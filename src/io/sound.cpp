@@ -5,6 +5,8 @@
 
 #include "io/failure.hpp"
 #include "io/format_files.hpp"
+#include "io/ini.hpp"
+#include "io/quiet.hpp"
 #include "io/wav.hpp"
 
 #ifdef DEMIX_HAVE_SNDFILE
@@ -24,7 +26,10 @@ using SoundHandle = std::unique_ptr<SNDFILE, CloseSound>;
 
 class SoundReader final : public SignalReader {
  public:
-  explicit SoundReader(const Path& path) : path_(path) { rewind(); }
+  explicit SoundReader(const Path& path)
+      : path_(path), is_mp3_(lower_case(path.extension().string()) == ".mp3") {
+    rewind();
+  }
 
   const SignalInfo& info() const override { return info_; }
   bool random_access() const override { return has_places_; }
@@ -47,7 +52,11 @@ class SoundReader final : public SignalReader {
   }
 
   Index read(Eigen::Ref<Matrix<double>> out) override {
-    const sf_count_t got = sf_readf_double(file_.get(), out.data(), out.cols());
+    sf_count_t got = 0;
+    {
+      const Quiet quiet(is_mp3_);
+      got = sf_readf_double(file_.get(), out.data(), out.cols());
+    }
     if (got > 0) seen_ += got;
     const bool told = promised_ > 0 && promised_ < std::numeric_limits<sf_count_t>::max();
     if (got < out.cols() && (sf_error(file_.get()) != SF_ERR_NO_ERROR || (told && seen_ < promised_))) {
@@ -93,7 +102,9 @@ class SoundReader final : public SignalReader {
   }
 
   SoundHandle open(SF_INFO& sound) const {
+    const Quiet quiet(is_mp3_);
     SoundHandle file(sf_open(path_.c_str(), SFM_READ, &sound));
+    if (!file && is_mp3_) throw Error(path_.string() + ": cannot be read as sound: it is damaged, or no MP3");
     if (!file) throw Error(path_.string() + ": cannot be read as sound: " + sf_strerror(nullptr));
     return file;
   }
@@ -118,6 +129,7 @@ class SoundReader final : public SignalReader {
   }
 
   Path path_;
+  bool is_mp3_;
   SoundHandle file_;
   mutable std::mutex mutex_;
   mutable std::vector<SoundHandle> idle_;
