@@ -116,10 +116,11 @@ std::string warnings(const Page& page) {
   std::vector<std::string> all = warnings_in_words(page.model);
   for (Index i = 0; i < page.mixtures.summary.channels(); ++i) {
     const std::int64_t gaps = page.mixtures.summary.frames() - page.mixtures.summary.channel(i).count;
-    if (gaps > 0)
+    if (gaps > 0) {
       all.push_back(fmt::format("{}: {} not {}.", channel_name(page)(i),
                                 gaps == 1 ? "one value is" : markup::count(gaps) + " values are",
                                 gaps == 1 ? "a number" : "numbers"));
+    }
   }
   if (all.empty()) {
     out += "<p>The method found nothing to warn of.</p>\n";

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <random>
@@ -140,7 +141,7 @@ void Temporary::rename(std::span<Temporary> files) {
 namespace {
 
 void remove_empty(const std::vector<fs::path>& folders) {
-  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir(folder->c_str());
+  std::for_each(folders.rbegin(), folders.rend(), [](const fs::path& folder) { ::rmdir(folder.c_str()); });
 }
 
 }  // namespace
