@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 /// Which of the generations of processors that kernels are compiled for (core/simd-inl.hpp) is in use.
@@ -21,6 +22,16 @@ std::size_t choose();
 inline std::size_t index() {
   const std::size_t now = chosen.load(std::memory_order_relaxed);
   return now != 0 ? now : choose();
+}
+
+// The function for doubles or that for floats.
+template <typename T, typename Double, typename Float>
+auto one_of(Double of_doubles, Float of_floats) {
+  if constexpr (std::is_same_v<T, double>) {
+    return of_doubles;
+  } else {
+    return of_floats;
+  }
 }
 
 }  // namespace demix::simd
