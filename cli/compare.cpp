@@ -246,8 +246,7 @@ void add_compare(Program& program) {
   sub.flag("--json", o->json, "Print JSON");
   sub.footer(
       "Without --scenario, --sources and --data, all four scenarios are run. A run counts as separated if "
-      "its "
-      "error ends below 0.05, by the measure now.");
+      "its error ends below 0.05, by the measure now.");
   sub.run([o] { run(*o); });
 }
 

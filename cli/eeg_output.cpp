@@ -13,8 +13,7 @@ void add_positions_option(Arguments& command, std::string& file) {
   command
       .option("--positions", file,
               "EEG: file of electrode positions (.loc, .locs, .elc, .sfp, BIDS electrodes.tsv). Default: "
-              "positions "
-              "in the input, else standard 10-05 positions by channel name")
+              "positions in the input, else standard 10-05 positions by channel name")
       .value("FILE");
 }
 

@@ -95,8 +95,7 @@ void add_merge(Program& program) {
   add_order(sub, o->choice, "");
   sub.footer(
       "The model equals that of the whole recording, up to rounding. The crosstalk to expect, echoes, "
-      "glitches, "
-      "drift and clipping are not checked: that needs the frames.");
+      "glitches, drift and clipping are not checked: that needs the frames.");
   sub.run([o] { run(*o); });
 }
 

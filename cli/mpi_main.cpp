@@ -189,8 +189,7 @@ int main(int argc, char** argv) {
     ::getrusage(RUSAGE_SELF, &used);
     message(
         "ranks: {}; threads of a rank: {}; rank 0 sent {} messages, {} bytes, was {:.3f} s in communication, "
-        "read {} MB, "
-        "took {} MB of memory",
+        "read {} MB, took {} MB of memory",
         ranks.count(), threads, t.messages, t.bytes, t.seconds, bytes_read() / 1000000,
         used.ru_maxrss / 1024);
   }

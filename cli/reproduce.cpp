@@ -131,8 +131,7 @@ void add_reproduce(Program& program) {
   sub.footer(
       "Speech and photographs are read from the folder $DEMIX_DATA (speech_tsp/MA02_04.wav, "
       "speech_tsp/FA01_03.wav, images_free/*_256x512.pgm). Where they are missing, generated signals are "
-      "used, "
-      "and labelled.");
+      "used, and labelled.");
   sub.run([o] { run(*o); });
 }
 

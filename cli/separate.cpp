@@ -92,8 +92,7 @@ void add_separate(Program& program) {
   sub.flag("--report,!--no-report", o->report, "Write report.html (default), or do not");
   sub.flag("--filter-output", o->filter_output,
            "Apply --highpass, --lowpass and --notch to the written sources, too (default: sources of the "
-           "unfiltered "
-           "recording)");
+           "unfiltered recording)");
   sub.flag("--online-output", o->choice.options.online_output,
            "Online methods: write the outputs computed while learning instead of those of the final model");
   sub.renamed("--live", "--online-output");

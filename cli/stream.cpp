@@ -109,8 +109,7 @@ void add_stream(Program& program) {
   sub.option("--learn", o->learn,
              "How to learn. one-pass: FastICA on running sums and a random sample of past frames; frames may "
              "come in any order. replay: the network (sm-ica), trained on random frames of the last 16384. "
-             "frame: "
-             "the network, trained on the current frame; needs frames in random order")
+             "frame: the network, trained on the current frame; needs frames in random order")
       .one_of({"one-pass", "replay", "frame"})
       .show_default();
   std::vector<std::string> weights;

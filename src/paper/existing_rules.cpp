@@ -146,10 +146,8 @@ Result existing_rules(const Setting& setting) {
   out.measured = fmt::format(
       "Four BCM neurons find {:.1f} different sources of four, the network {:.1f}. EGHR separates {} of {} "
       "mixtures of sources of the density it knows and {} of different ones, where the network separates {}; "
-      "of "
-      "equal densities, hence equal kurtosis, the network separates {}. Nonlinear Oja separates {} of the "
-      "white "
-      "and {} of the coloured mixtures, Herault and Jutten's rule {} and {}.",
+      "of equal densities, hence equal kurtosis, the network separates {}. Nonlinear Oja separates {} of the "
+      "white and {} of the coloured mixtures, Herault and Jutten's rule {} and {}.",
       means[0], means[1], separated(1, "eghr:laplace"), options.seeds, separated(3, "eghr:laplace"),
       separated(3, "sm-ica"), separated(1, "sm-ica"), separated(3, "nonlinear-oja"),
       separated(4, "nonlinear-oja"), separated(3, "hj"), separated(4, "hj"));

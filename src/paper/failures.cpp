@@ -294,12 +294,10 @@ Result why_it_fails(const Setting& setting) {
   out.pictures = {
       {"why",
        "Five reasons. Overshoot: share of runs that diverge against eta, white data. Conditioning: error "
-       "after "
-       "one pass against the condition of the mixing. Slow M: how far the outputs are from white along an "
-       "offline run; with a large tau the pair (W, M) never comes to rest. A constant eta: the error stops "
-       "falling at a floor. M: share of runs in which M loses positive definiteness although eta < tau, with "
-       "a "
-       "step of W that cannot overshoot."}};
+       "after one pass against the condition of the mixing. Slow M: how far the outputs are from white along "
+       "an offline run; with a large tau the pair (W, M) never comes to rest. A constant eta: the error "
+       "stops falling at a floor. M: share of runs in which M loses positive definiteness although eta < "
+       "tau, with a step of W that cannot overshoot."}};
   for (std::size_t k = 0; k < slow_taus.size(); ++k) {
     out.numbers.push_back(
         {fmt::format("whiteness.tau_{:g}", slow_taus[k]), late_median(figure.panels[2].curves[k])});
@@ -328,8 +326,7 @@ Result why_it_fails(const Setting& setting) {
       100 * diverged_3, 100 * diverged_1, 100 * lost_3, 100 * lost_1, number(errors[0]), number(errors[4]));
   out.differs =
       "The paper reports no failure and gives no condition on eta, tau or the mixing but 0 < eta < tau, "
-      "which "
-      "does not keep M positive definite.";
+      "which does not keep M positive definite.";
   return out;
 }
 

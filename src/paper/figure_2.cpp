@@ -324,8 +324,8 @@ Result online(const Task& task, const std::string& name, const Setting& setting)
   }
   out.measured += fmt::format(
       ". The network with natural steps separates {} in one shuffled pass, median error {}, and {} in five, "
-      "worst error "
-      "{}; the stream separator, which is no network, {} in one pass and in time order, worst error {}.",
+      "worst error {}; the stream separator, which is no network, {} in one pass and in time order, worst "
+      "error {}.",
       count_separated(natural), number(median_mse(natural)), count_separated(longer),
       number(largest_mse(longer)), count_separated(stream), number(largest_mse(stream)));
   if (separated_then < mixings) {

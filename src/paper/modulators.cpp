@@ -154,8 +154,8 @@ Result even_moments(const Setting& setting) {
       {"even-moments",
        fmt::format(
            "A uniform source and one of three levels, both of kurtosis 1.8: errors of {} draws of {} "
-           "samples, "
-           "the smallest first, for modulators w(a) = a, its square root, log(1 + a), 1/(1 + a) and a^2.",
+           "samples, the smallest first, for modulators w(a) = a, its square root, log(1 + a), 1/(1 + a) and "
+           "a^2.",
            draws, samples)}};
   const auto of = [&](const char* name) {
     for (const Number& n : out.numbers) {

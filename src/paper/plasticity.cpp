@@ -94,11 +94,9 @@ Result plasticity(const Setting& setting) {
   out.pictures = {
       {"plasticity",
        "Left: what multiplies y_1 x_j in a feedforward synapse of output 1: in a network at rest (dots), the "
-       "line it "
-       "follows there, 1 - |y|^2/D_1, and the paper's approximation M = I. Right: BCM's phi(y): there the "
-       "neuron's own activity decides, low weakens and high strengthens; here the activity of all does, and "
-       "the "
-       "other way round."}};
+       "line it follows there, 1 - |y|^2/D_1, and the paper's approximation M = I. Right: BCM's phi(y): "
+       "there the neuron's own activity decides, low weakens and high strengthens; here the activity of all "
+       "does, and the other way round."}};
   out.numbers = {
       {"sign_agrees", share(agree)}, {"sign_agrees_at_rest", share(agree_at_rest)}, {"threshold", rest}};
   out.measured = fmt::format(
@@ -178,10 +176,9 @@ Result fixed_point(const Setting& setting) {
   out.tables = {table};
   out.measured = fmt::format(
       "Offline M comes to diag({:.3f}, {:.3f}, {:.3f}, {:.2f}), within {:.1f} % of lambda^2/(kurtosis + d - "
-      "1); the "
-      "outputs come in the predicted order, {} of 4. Online, after {} frames, the network with natural steps "
-      "comes "
-      "within {:.0f} % of it ({} of 4 in order), the published one at (2e-4, 0.5) within {:.0f} % ({} of 4).",
+      "1); the outputs come in the predicted order, {} of 4. Online, after {} frames, the network with "
+      "natural steps comes within {:.0f} % of it ({} of 4 in order), the published one at (2e-4, 0.5) within "
+      "{:.0f} % ({} of 4).",
       run.M(0, 0), run.M(1, 1), run.M(2, 2), run.M(3, 3), 100 * rests[0].worst, rests[0].in_order,
       m.mixtures.cols(), 100 * rests[1].worst, rests[1].in_order, 100 * rests[2].worst, rests[2].in_order);
   out.differs =

@@ -185,18 +185,14 @@ Result receptive_fields(const Setting& setting) {
   const auto row = [&](std::size_t k) { return table.rows[k]; };
   out.measured = fmt::format(
       "Of 12 x 12 pixels FastICA's fields fill {} of the patch (median), FOBI's {}, principal components {}; "
-      "the kurtosis of "
-      "the responses is {}, {} and {}. Of the network's outputs {} are different (16 x 16: {}); of E[||h||^2 "
-      "h h^T] in "
-      "its outputs' axes {} is beside the diagonal, of principal components {}.",
+      "the kurtosis of the responses is {}, {} and {}. Of the network's outputs {} are different (16 x 16: "
+      "{}); of E[||h||^2 h h^T] in its outputs' axes {} is beside the diagonal, of principal components {}.",
       row(3)[3], row(1)[3], row(0)[3], row(3)[2], row(1)[2], row(0)[2], row(2)[5], row(6)[5], row(2)[6],
       row(0)[6]);
   out.differs =
       "FastICA finds local, oriented fields as in V1. FOBI, whose optimum is the network's, does not: "
-      "kurtosis alone "
-      "does not tell such sources apart. The network has not come to that optimum either: its eigenvalues "
-      "are so close "
-      "that it has not told the outputs apart in the time given.";
+      "kurtosis alone does not tell such sources apart. The network has not come to that optimum either: its "
+      "eigenvalues are so close that it has not told the outputs apart in the time given.";
   return out;
 }
 

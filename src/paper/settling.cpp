@@ -159,8 +159,7 @@ Result settling(const Setting& setting) {
       value("input.autapses"), value("input.leaks"));
   out.differs =
       "The paper says that autapses can be left out; it does not say that they should be: at rest M is "
-      "diagonal, "
-      "and with its diagonal as leaks there is little left to settle, whatever lambda is.";
+      "diagonal, and with its diagonal as leaks there is little left to settle, whatever lambda is.";
   return out;
 }
 
@@ -206,10 +205,8 @@ Result traces(const Setting& setting) {
   }
   out.measured = fmt::format(
       "In the second half of the run {:.0f} % of the outputs' synapses are potentiated by a frame in the "
-      "network "
-      "as published, {:.0f} % with natural steps; the modulator, ||y||^2, is {:.2f} and {:.2f} in the mean, "
-      "where "
-      "three outputs of power 1 have 3.",
+      "network as published, {:.0f} % with natural steps; the modulator, ||y||^2, is {:.2f} and {:.2f} in "
+      "the mean, where three outputs of power 1 have 3.",
       100 * all[0].ltp, 100 * all[1].ltp, all[0].modulator, all[1].modulator);
   return out;
 }

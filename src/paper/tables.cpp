@@ -210,8 +210,7 @@ Result table_2(const Setting& setting) {
   };
   out.measured = fmt::format(
       "In scenarios 1 to 4 SM-ICA as published separates {} of {} mixings; the same network with natural "
-      "steps {}; the "
-      "stream separator, which is no network, {}.",
+      "steps {}; the stream separator, which is no network, {}.",
       four("sm-ica:published"), options.seeds, four("sm-ica"), four("stream"));
   out.differs =
       "The paper has its network first or level in scenarios 2 to 4; with its settings it fails in 3 and 4 "

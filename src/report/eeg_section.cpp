@@ -168,10 +168,8 @@ std::string eeg_table(const Page& page) {
   };
   std::string out =
       "<h2 id=\"components\">Components</h2>\n<p><small>A click on a title sorts. Marked components are "
-      "taken "
-      "out of the traces below. The kurtosis of a Gaussian is 3; r is the strongest correlation over "
-      "lags up "
-      "to 0.2 s, from 1 to 10 Hz for eyes and 5 to 20 Hz for the heart.</small></p>\n"
+      "taken out of the traces below. The kurtosis of a Gaussian is 3; r is the strongest correlation over "
+      "lags up to 0.2 s, from 1 to 10 Hz for eyes and 5 to 20 Hz for the heart.</small></p>\n"
       "<div class=\"scroll\"><table id=\"sorted\">\n<thead><tr>" +
       head_cell("remove") + head_cell("component") + head_cell("power %") + head_cell("kurtosis");
   for (const std::string& name : eeg.references) out += head_cell("r " + name);
@@ -232,10 +230,9 @@ std::string viewer(const Page& page) {
   }
   return fmt::format(
              "<h2 id=\"before-after\">Before and after</h2>\n<p><small>{} <span class=\"key before\">As "
-             "recorded"
-             "</span>, and over it <span class=\"key after\">without the components marked above</span>. "
-             "Drag "
-             "to scroll, or Shift and the wheel, or the arrow keys; Ctrl and the wheel, + and - "
+             "recorded</span>, and over it <span class=\"key after\">without the components marked above"
+             "</span>. Drag to scroll, or Shift and the wheel, or the arrow keys; Ctrl and the wheel, + and "
+             "- "
              "zoom.{}</small></p>\n"
              "<div class=\"controls\"><button type=\"button\" data-do=\"back\" aria-label=\"back\">◀</button>"
              "<button type=\"button\" data-do=\"on\" aria-label=\"on\">▶</button>"

@@ -35,8 +35,7 @@ std::string advice(const Warning& w, const Model& model) {
       return " The outputs of those that hold NaN or Inf are 0.";
     case Kind::convolved:
       return " What is heard or seen as a source may still hold others. Record closer to the sources, or use "
-             "a "
-             "method for convolved mixtures.";
+             "a method for convolved mixtures.";
     case Kind::drift:
       return " Slow drifts take up components that sources need.";
     case Kind::clipped:

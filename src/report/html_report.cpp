@@ -191,8 +191,7 @@ std::string weights(const Page& page) {
   std::string out = fmt::format(
       "<h2 id=\"weights\">Channel weights</h2>\n<figure class=\"weights{}\">\n<figcaption>How much of each "
       "channel a component makes, as a share of the channel's deviation{}: 1 or −1 is all of it. The bars of "
-      "a "
-      "component are enlarged to the height of the row; its largest share is written at the left.{}{}"
+      "a component are enlarged to the height of the row; its largest share is written at the left.{}{}"
       "</figcaption>\n",
       all.cols() > many_rows ? " many" : "", is_filtered ? ", filtered as it was learned from" : "",
       first_only(all.cols(), "components"),
