@@ -1,13 +1,15 @@
 """What `demix stream` learns from: some of the channels, and filtered frames. Beside SciPy."""
 import json
+import subprocess
 import unittest
 from pathlib import Path
 
 import numpy as np
 from scipy import signal
 
-from recordings import edf_plus
-from streams import StreamTest, run
+from program import needs
+from recordings import DATA, edf_plus
+from streams import DEMIX, StreamTest, run
 
 RATE = 128
 NAMES = ["Fp1", "Fz", "Cz", "Pz", "EOG", "Status"]
@@ -105,6 +107,24 @@ class StreamChannels(StreamTest):
         P = np.array(self.model("p.json")["unmixing"])
         A = np.linalg.pinv(V)
         self.assertGreater(amari(P @ A), .05)  # without filters the drift is what it finds
+
+    @needs(DATA is not None, "no recordings: $DEMIX_DATA is not set")
+    def test_raw_eeg_beside_picard_of_the_filtered_recording(self):
+        """The figures of docs/streams.md."""
+        eeg = Path(DATA) / "eeg_eeglab" / "eeglab_data.edf"
+        fit = subprocess.run([DEMIX, "fit", eeg, "-o", self.path("p.json"), "--method", "picard", "--highpass", "1"],
+                             capture_output=True, timeout=300)
+        self.assertEqual(fit.returncode, 0, fit.stderr)
+        A = np.linalg.inv(np.array(self.model("p.json")["unmixing"]))
+        found = []
+        for options in ((), ("--highpass", 1)):
+            done = run(eeg, *options, "-o", self.path("y.f32"), "--model", self.path("m.json"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found.append(amari(np.array(self.model("m.json")["unmixing"]) @ A))
+        print(f"FIGURE raw EEG, Amari index between a stream and Picard above 1 Hz: {found[0]:.3f}, "
+              f"with --highpass 1 {found[1]:.3f}")
+        self.assertGreater(found[0], .15)
+        self.assertLess(found[1], .1)
 
     def test_channels_without_some_outputs_are_filtered_too(self):
         options = ("--pick", "eeg,?z", "--rate", RATE, "--highpass", 1)
